@@ -1,0 +1,55 @@
+import { turnEvaluated } from './gating.events.js';
+import { breakerClosed, breakerOpened, episodeOpened, noticePosted, noticeResolved, sessionRecovered } from './mailbox.events.js';
+import { tierRequested, traceScored } from './scoring.events.js';
+import { deadLetter, healthChanged } from './system.events.js';
+import { scorePosted, sessionEnded, turnEnded } from './turn.events.js';
+import type { EventContract } from './event.js';
+
+export const serviceNames = ['gateway', 'scoring', 'gating', 'mailbox', 'repair', 'validation'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export const events: readonly EventContract[] = [
+  turnEnded,
+  sessionEnded,
+  scorePosted,
+  traceScored,
+  tierRequested,
+  turnEvaluated,
+  noticePosted,
+  noticeResolved,
+  sessionRecovered,
+  breakerOpened,
+  breakerClosed,
+  episodeOpened,
+  healthChanged,
+  deadLetter,
+] as unknown as readonly EventContract[];
+
+/** A durable pull consumer: which service reads which event. Names of durables and dead-letter subjects derive from it. */
+export interface ConsumerContract {
+  readonly durable: string;
+  readonly service: ServiceName;
+  readonly event: EventContract;
+  /** Milliseconds after which an unacknowledged message comes back: the work of a batch takes far less. */
+  readonly ackWaitMs: number;
+}
+
+const QUICK_WORK_MS = 10_000;
+
+function consumer(service: ServiceName, what: string, event: unknown): ConsumerContract {
+  return { durable: `${service}-${what}`, service, event: event as EventContract, ackWaitMs: QUICK_WORK_MS };
+}
+
+export const consumers = {
+  scoringTurns: consumer('scoring', 'turns', turnEnded),
+  scoringScores: consumer('scoring', 'scores', scorePosted),
+  scoringTiers: consumer('scoring', 'tiers', tierRequested),
+  gatingScores: consumer('gating', 'scores', traceScored),
+  mailboxReports: consumer('mailbox', 'reports', turnEvaluated),
+  validationSessions: consumer('validation', 'sessions', sessionEnded),
+} as const satisfies Record<string, ConsumerContract>;
+
+/** Subjects of a stream, one by one (never a catch-all), as the broker is told them. */
+export function subjectsOfStream(stream: string): string[] {
+  return events.filter((event) => event.stream === stream).map((event) => event.pattern);
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { metricNames } from './metrics.js';
+
+const known = new Set<string>(metricNames);
+
+const metricName = z.string().refine((name) => known.has(name), {
+  error: (issue) => `unknown metric "${String(issue.input)}"; known metrics: ${metricNames.join(', ')}`,
+});
+
+/** `metric`, or `metric@source` for one source of its values (for example `coherence@lexical`). */
+const gatedMetric = z.string().refine((key) => known.has(key.split('@', 1)[0] ?? ''), {
+  error: (issue) => `"${String(issue.input)}" names no known metric (write metric or metric@source); known metrics: ${metricNames.join(', ')}`,
+});
+
+const unit = z.number().min(0).max(1);
+const seconds = z.number().min(0);
+const count = z.int().min(0);
+
+const gateShape = {
+  gate_window: z.int().describe('Turns without gain after which a session below gate_target stalls; less than 1 means 1.'),
+  gate_target: z.number().describe('A session whose peak reached this never stalls.'),
+  gate_gain: z.number().min(0).describe('How far a value must rise above the peak to be progress.'),
+  gate_drop: z.number().min(0).describe('How far below its peak a value must fall to be a regression.'),
+};
+
+/** Settings that a project may change for itself. Every one has a default, so `{}` is a complete project. */
+export const projectSettings = z.strictObject({
+  gate_window: gateShape.gate_window.default(5),
+  gate_target: gateShape.gate_target.default(0.5),
+  gate_gain: gateShape.gate_gain.default(0.02),
+  gate_drop: gateShape.gate_drop.default(0.15),
+  gate_overrides: z
+    .record(gatedMetric, z.strictObject(gateShape).partial())
+    .default({})
+    .describe('Other gate settings for one metric, or one metric@source. A target for coherence@lexical lets that source alert.'),
+  tier1_metrics: z.array(metricName).default(['task_completion', 'coherence']),
+  tier2_metrics: z.array(metricName).default(['tool_correctness', 'argument_correctness']),
+  tier3_metrics: z.array(metricName).default(['plan_adherence', 'plan_quality', 'step_efficiency']),
+  enable_tier3: z.boolean().default(false),
+  thresholds: z.record(metricName, unit).default({}).describe('Per metric; a value strictly below it breaches.'),
+  alert_cooldown_turns: z.int().default(0).describe('Turns after which a problem that still stands is posted again; 0 or less: never.'),
+  circuit_breaker_max_notices: count.default(5).describe('Notices in the window after which the breaker opens; 0: no breaker.'),
+  circuit_breaker_window_s: seconds.default(600),
+  coalesce: z.enum(['session', 'fleet']).default('fleet'),
+  observe_only: z.boolean().default(false).describe('Shadow mode: everything is evaluated and journaled, nothing is posted.'),
+  capture_eval_cases: z.boolean().default(false),
+  eval_case_max: count.default(200).describe('0: unlimited.'),
+  report_wait_s: seconds.default(60),
+  trace_wait_s: seconds.default(30),
+  revise_window_turns: count.default(50),
+});
+export type ProjectSettings = z.output<typeof projectSettings>;
+
+/** What a settings file or a project's row holds: any part of them. */
+export const projectSettingsPatch = projectSettings.partial();
+export type ProjectSettingsPatch = z.input<typeof projectSettingsPatch>;
+
+/** Settings of a process: from the settings file or `FLEETMEND_*`, never from a project. */
+export const processSettings = z.strictObject({
+  nats_url: z.string().optional().describe('Also NATS_URL.'),
+  database_url: z.string().optional().describe('Also DATABASE_URL.'),
+  http_host: z.string().default('127.0.0.1'),
+  http_port: z.int().min(0).max(65_535).default(4320).describe('0: any free port.'),
+  data_dir: z.string().default('.fleetmend'),
+  nats_server_bin: z.string().optional().describe('Also NATS_SERVER_BIN.'),
+  log_level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  shutdown_grace_s: seconds.default(20),
+  max_attempts: z.int().min(1).default(5),
+  ack_wait_ms: z.int().min(500).default(10_000),
+});
+export type ProcessSettings = z.output<typeof processSettings>;
+
+export const PROJECT_PATTERN = /^[a-z0-9][a-z0-9-]{0,62}$/;
+export const projectName = z.string().regex(PROJECT_PATTERN, 'a project is 1 to 63 of a-z, 0-9 and -, and begins with a letter or digit');
+export const DEFAULT_PROJECT = 'default';
+
+export const keyScopes = ['ingest', 'rules:read', 'observe', 'operate'] as const;
+export type KeyScope = (typeof keyScopes)[number];
