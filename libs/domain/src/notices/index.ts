@@ -1,0 +1,3 @@
+export { foldAlert, type AlertMemory, type AlertVerdict } from './dedup.js';
+export { closedBreaker, passBreaker, settleBreaker, type Breaker, type BreakerSettings, type Passage } from './breaker.js';
+export { noticeSeverity, replayNotices, type DedupLine, type DedupOutcome } from './golden.js';

@@ -1,0 +1,1 @@
+export { alertingScores, buildReport, isAnswered, isMeasured, type TurnFacts } from './report.js';
