@@ -1,0 +1,16 @@
+export { boundEvidence, boundTaskDescriptor, REDACTED } from './bounded-json.js';
+export { canonicalJson } from './canonical-json.js';
+export { caseFold } from './case-fold.js';
+export { codePointLength, firstCodePoints } from './code-points.js';
+export { answerSanitizeLine, type SanitizeAnswer, type SanitizeLine } from './golden.js';
+export { DEFAULT_MARKERS } from './markers.js';
+export { redactSecrets } from './redact.js';
+export { sanitize, SANITIZED_MAX, type SanitizeOptions } from './sanitize.js';
+export { SCOPE_DESCRIPTION_MAX, scopeDescription } from './scope-description.js';
+export { redactText } from './secret-patterns.js';
+export { isSensitiveKey } from './sensitive-key.js';
+export { storable, type Storable } from './storable.js';
+export { snippet, SNIPPET_MAX, TASK_SUMMARY_MAX, taskSummary } from './summaries.js';
+export { cleanTags, normalizeTag, TAG_MAX, TAGS_MAX } from './tags.js';
+export { STOP_WORDS, tokens, tokenSet } from './tokens.js';
+export { collapseWhiteSpace } from './white-space.js';
