@@ -30,7 +30,6 @@ export { healthChanged, deadLetter, deadLetterHeaders, SYSTEM_PROJECT } from './
 export { events, consumers, serviceNames, subjectsOfStream, type ConsumerContract, type ServiceName } from './catalogue.js';
 export {
   projectSettings,
-  projectSettingsPatch,
   processSettings,
   projectName,
   PROJECT_PATTERN,

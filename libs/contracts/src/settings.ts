@@ -52,8 +52,7 @@ export const projectSettings = z.strictObject({
 export type ProjectSettings = z.output<typeof projectSettings>;
 
 /** What a settings file or a project's row holds: any part of them. */
-export const projectSettingsPatch = projectSettings.partial();
-export type ProjectSettingsPatch = z.input<typeof projectSettingsPatch>;
+export type ProjectSettingsPatch = z.input<typeof projectSettings>;
 
 /** Settings of a process: from the settings file or `FLEETMEND_*`, never from a project. */
 export const processSettings = z.strictObject({

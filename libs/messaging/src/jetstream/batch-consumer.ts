@@ -1,0 +1,219 @@
+import type { ConsumerMessages, JetStreamClient, JsMsg } from '@nats-io/jetstream';
+import type { LoggerService } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConsumerContract } from '#contracts';
+import type { AttemptStore, Delivery, StreamPublisher } from '../delivery.js';
+import { retryDelay, settle } from '../settlement.js';
+import { deadLetterOf } from './dead-letters.js';
+import { decodeMessage, type Decoder } from './decode.js';
+
+export interface BatchConsumerOptions {
+  readonly contract: ConsumerContract;
+  readonly decoder: Decoder;
+  readonly handle: (batch: readonly Delivery<unknown>[]) => Promise<void>;
+  readonly publisher: StreamPublisher;
+  readonly attempts: AttemptStore;
+  readonly maxAttempts: number;
+  readonly ackWaitMs: number;
+  readonly maxPayload: () => number;
+  readonly logger: LoggerService;
+  readonly onHealth: (dependency: string, detail: string | null) => void;
+  readonly onBatch: (size: number, seconds: number) => void;
+}
+
+/** One delivery in hand: the broker's message and what it decodes to. */
+interface Held {
+  readonly message: JsMsg;
+  readonly delivery: Delivery<unknown>;
+}
+
+const BATCH_MESSAGES = 256;
+const BATCH_BYTES = 16 * 1024 * 1024;
+/** A short wait lets a burst become one transaction; a batch of some size has waited enough. */
+const LINGER_MS = 2;
+const LINGER_BELOW = 32;
+/** A message that came back this often may be killing its process: it is handled alone, its attempt written first. */
+const SUSPICIOUS_DELIVERIES = 3;
+
+/** The loop of every consumer (DATAFLOW): take a batch, decode, hand over, acknowledge; one batch in flight. */
+export class BatchConsumer {
+  private readonly queue: JsMsg[] = [];
+  private current: readonly JsMsg[] = [];
+  private messages: ConsumerMessages | undefined;
+  private heartbeat: NodeJS.Timeout | undefined;
+  private loop: Promise<void> | undefined;
+  private wake: (() => void) | undefined;
+  private stopping = false;
+
+  constructor(private readonly options: BatchConsumerOptions) {}
+
+  async start(js: JetStreamClient): Promise<void> {
+    const { contract, ackWaitMs } = this.options;
+    const consumer = await js.consumers.get(contract.event.stream, contract.durable);
+    this.messages = await consumer.consume({
+      max_messages: 2 * BATCH_MESSAGES,
+      max_bytes: 2 * BATCH_BYTES,
+      callback: (message) => this.received(message),
+    });
+    this.heartbeat = setInterval(() => this.extend(), ackWaitMs / 3);
+    this.loop = this.run();
+  }
+
+  /** Stops pulling, finishes the batch in hand (at most `graceMs`), gives back the rest. */
+  async stop(graceMs: number): Promise<void> {
+    this.stopping = true;
+    this.messages?.stop();
+    for (const message of this.queue.splice(0)) quietly(() => message.nak());
+    this.wake?.();
+    await Promise.race([this.loop, sleep(graceMs, undefined, { ref: false })]);
+    clearInterval(this.heartbeat);
+    for (const message of this.current) quietly(() => message.nak());
+  }
+
+  private received(message: JsMsg): void {
+    if (this.stopping) return quietly(() => message.nak());
+    this.queue.push(message);
+    this.wake?.();
+  }
+
+  /** Tells the broker that what is held is being worked on, so that it is not given to another copy meanwhile. */
+  private extend(): void {
+    for (const message of [...this.current, ...this.queue]) quietly(() => message.working());
+  }
+
+  private async run(): Promise<void> {
+    for (;;) {
+      const batch = await this.take();
+      if (batch.length === 0) return;
+      this.current = batch;
+      try {
+        await this.process(batch);
+      } catch (error) {
+        // Nothing may end this loop but stop(): what could not even be settled comes back after ack_wait.
+        this.options.logger.error(`${this.options.contract.durable}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+        await sleep(1_000);
+      }
+      this.current = [];
+    }
+  }
+
+  /** What is waiting, at most a batch; empty only when stopping. */
+  private async take(): Promise<JsMsg[]> {
+    while (this.queue.length === 0 && !this.stopping) {
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+    this.wake = undefined;
+    if (this.queue.length < LINGER_BELOW && !this.stopping) await sleep(LINGER_MS);
+    let bytes = 0;
+    let count = 0;
+    for (const message of this.queue.slice(0, BATCH_MESSAGES)) {
+      bytes += message.data.length;
+      if (count > 0 && bytes > BATCH_BYTES) break;
+      count += 1;
+    }
+    return this.queue.splice(0, count);
+  }
+
+  private async process(batch: readonly JsMsg[]): Promise<void> {
+    const started = performance.now();
+    const fresh: Held[] = [];
+    const suspicious: Held[] = [];
+    for (const message of batch) {
+      const decoded = await decodeMessage(message, this.options.decoder);
+      if (!decoded.ok) await this.bury(message, decoded.reason);
+      else if (message.info.deliveryCount > SUSPICIOUS_DELIVERIES) suspicious.push({ message, delivery: decoded.delivery });
+      else fresh.push({ message, delivery: decoded.delivery });
+    }
+    if (fresh.length > 0) await this.together(fresh);
+    for (const one of suspicious) await this.alone(one);
+    this.options.onBatch(batch.length, (performance.now() - started) / 1000);
+  }
+
+  /** Handles deliveries in one go; when that fails for reasons of their own, finds the one that causes it. */
+  private async together(batch: readonly Held[]): Promise<void> {
+    for (let holds = 0; ; holds += 1) {
+      try {
+        await this.options.handle(batch.map(({ delivery }) => delivery));
+        if (holds > 0) this.options.onHealth('database', null);
+        return await this.done(batch);
+      } catch (error) {
+        const decision = settle(error, batch.length, holds);
+        if (decision.action !== 'hold') return this.narrow(batch, error);
+        this.options.onHealth(decision.dependency, error instanceof Error ? error.message : String(error));
+        if (await this.interrupted(decision.delayMs)) return giveBack(batch);
+      }
+    }
+  }
+
+  private async narrow(batch: readonly Held[], error: unknown): Promise<void> {
+    const [first] = batch;
+    if (batch.length === 1 && first !== undefined) return this.failed(first, error);
+    const middle = Math.ceil(batch.length / 2);
+    await this.together(batch.slice(0, middle));
+    await this.together(batch.slice(middle));
+  }
+
+  private async failed(one: Held, error: unknown): Promise<void> {
+    const reason = error instanceof Error ? error.message : String(error);
+    const decision = settle(error, 1, 0);
+    if (decision.action === 'dead') return this.bury(one.message, decision.reason);
+    const attempts = await this.options.attempts.begin(this.options.contract.durable, nameOf(one.message), reason);
+    const delay = retryDelay(attempts, this.options.maxAttempts);
+    if (delay === null) return this.bury(one.message, `failed ${attempts} times, last: ${reason}`);
+    this.options.logger.warn(`${this.options.contract.durable}: attempt ${attempts} of ${one.message.subject} failed: ${reason}`);
+    quietly(() => one.message.nak(delay));
+  }
+
+  /** For a message that may kill the process: its attempt is on record before it is touched. */
+  private async alone(one: Held): Promise<void> {
+    const { attempts, contract, maxAttempts } = this.options;
+    const count = await attempts.begin(contract.durable, nameOf(one.message), null);
+    if (count > maxAttempts) return this.bury(one.message, `delivered ${one.message.info.deliveryCount} times without being finished`);
+    await this.together([one]);
+  }
+
+  private async done(batch: readonly Held[]): Promise<void> {
+    const retried = batch.filter(({ message }) => message.info.deliveryCount > 1).map(({ message }) => nameOf(message));
+    if (retried.length > 0) await this.options.attempts.forget(this.options.contract.durable, retried);
+    for (const { message } of batch) quietly(() => message.ack());
+  }
+
+  /** Publishes the dead letter, for as long as it takes, then acknowledges. */
+  private async bury(message: JsMsg, reason: string): Promise<void> {
+    const { contract, publisher, maxPayload, logger } = this.options;
+    for (let tries = 0; ; tries += 1) {
+      const [failure] = await publisher.publish([deadLetterOf(message, contract, reason, maxPayload())]);
+      if (failure === undefined) break;
+      logger.warn(`${contract.durable}: dead letter not stored yet: ${failure.reason}`);
+      if (await this.interrupted(Math.min(5_000, 200 * 2 ** tries))) return quietly(() => message.nak());
+    }
+    logger.warn(`${contract.durable}: dead letter from ${message.subject}: ${reason}`);
+    quietly(() => message.ack());
+  }
+
+  private async interrupted(ms: number): Promise<boolean> {
+    const until = Date.now() + ms;
+    while (!this.stopping && Date.now() < until) await sleep(Math.min(100, ms));
+    return this.stopping;
+  }
+}
+
+function giveBack(batch: readonly Held[]): void {
+  for (const { message } of batch) quietly(() => message.nak());
+}
+
+/** Names a message for the attempts table. */
+function nameOf(message: JsMsg): string {
+  return `${message.info.stream}:${message.seq}`;
+}
+
+/** Acknowledging on a connection that has just closed throws; the message then comes back after ack_wait, which is right. */
+function quietly(settlement: () => void): void {
+  try {
+    settlement();
+  } catch {
+    // See above.
+  }
+}

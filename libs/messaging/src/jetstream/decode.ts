@@ -1,0 +1,39 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import type { z } from 'zod';
+import { projectOfSubject } from '#contracts';
+import { parseJson } from '#ingest';
+import type { Decoded, Delivery, ProjectDirectory } from '../delivery.js';
+
+/** How the bytes of one kind of event become its payload, and which projects exist. */
+export interface Decoder {
+  readonly decode: (data: Uint8Array) => Decoded<unknown>;
+  readonly projects: ProjectDirectory;
+}
+
+type Outcome = { readonly ok: true; readonly delivery: Delivery<unknown> } | { readonly ok: false; readonly reason: string };
+
+/** Reads one message. What can never be read says why; nothing here throws for what a message holds. */
+export async function decodeMessage(message: JsMsg, { decode, projects }: Decoder): Promise<Outcome> {
+  const project = projectOfSubject(message.subject);
+  if (project === undefined || !(await projects.exists(project))) return { ok: false, reason: `unknown project "${project ?? ''}"` };
+  const decoded = decode(message.data);
+  if (!decoded.ok) return decoded;
+  const { subject, seq: sequence } = message;
+  const storedAt = Math.floor(message.info.timestampNanos / 1000);
+  return { ok: true, delivery: { project, subject, payload: decoded.payload, notes: decoded.notes, sequence, storedAt } };
+}
+
+/** JSON by a schema: the decoder of every event that needs no other. */
+export function bySchema(schema: z.ZodType): (data: Uint8Array) => Decoded<unknown> {
+  return (data) => {
+    try {
+      const { value, notes } = parseJson(data);
+      const parsed = schema.safeParse(value);
+      if (parsed.success) return { ok: true, payload: parsed.data, notes };
+      const [issue] = parsed.error.issues;
+      return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'does not fit its schema'}` };
+    } catch (error) {
+      return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}

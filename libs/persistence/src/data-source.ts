@@ -1,0 +1,43 @@
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { Foundation1764500000001 } from './migrations/0001-foundation.js';
+import { Grants1764500000002 } from './migrations/0002-grants.js';
+
+const INT8_OID = 20;
+
+/**
+ * bigint columns are numbers here: turn indices, microseconds and counters stay below 2^53 by schema. One that does not
+ * is a bug that must not pass silently as a rounded number or a string.
+ */
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is outside the safe integers`);
+  return value;
+}
+pg.types.setTypeParser(INT8_OID, safeInteger);
+
+export interface DatabaseSettings {
+  readonly url: string;
+  /** The database role of a service, for example `fm_scoring`; null connects as the owner (migrations, operators). */
+  readonly role: string | null;
+  readonly name: string;
+  readonly poolSize?: number;
+}
+
+export const migrations = [Foundation1764500000001, Grants1764500000002];
+
+/** A data source that is not connected yet. `-c role` makes every connection of the pool the service's own role. */
+export function createDataSource({ url, role, name, poolSize = 4 }: DatabaseSettings): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    applicationName: `fleetmend-${name}`,
+    poolSize,
+    connectTimeoutMS: 5_000,
+    migrations,
+    migrationsTableName: 'fleetmend_migrations',
+    migrationsTransactionMode: 'each',
+    extra: { keepAlive: true, ...(role === null ? {} : { options: `-c role=${role}` }) },
+    logging: false,
+  });
+}
