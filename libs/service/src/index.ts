@@ -1,0 +1,2 @@
+export { openRuntime, ServiceRuntime } from './runtime.js';
+export { runService, startService, type RunningService } from './run.js';
