@@ -1,7 +1,7 @@
 /** A value that Postgres jsonb and text accept, and what had to be changed for that, once per kind. */
 export interface Storable {
   readonly value: unknown;
-  readonly notes: readonly string[];
+  readonly notes: string[];
 }
 
 // With the `u` flag a surrogate in a class matches only when it stands alone.
