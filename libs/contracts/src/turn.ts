@@ -10,7 +10,7 @@ const json = z.unknown();
 export const spanKinds = ['AGENT', 'TOOL', 'LLM', 'RETRIEVER', 'CHAIN', 'EMBEDDING', 'OTHER'] as const;
 export const spanStatuses = ['UNSET', 'OK', 'ERROR'] as const;
 
-export const spanInput = z.looseObject({
+const spanShape = {
   span_id: id,
   parent_span_id: id.nullish(),
   name: text,
@@ -24,9 +24,10 @@ export const spanInput = z.looseObject({
   started_at: timeInput.nullish(),
   ended_at: timeInput.nullish(),
   metadata: z.record(z.string(), json).nullish(),
-});
+};
+export const spanInput = z.looseObject(spanShape);
 
-export const traceInput = z.looseObject({
+const traceShape = {
   trace_id: id,
   name: text.nullish(),
   started_at: timeInput,
@@ -36,9 +37,11 @@ export const traceInput = z.looseObject({
   output: json.optional(),
   metadata: z.record(z.string(), json).nullish(),
   spans: z.array(spanInput).default([]),
-});
+};
+export const traceInput = z.looseObject(traceShape);
 
-export const toolInput = z.looseObject({ name: text.min(1), description: text.nullish(), parameters: z.record(z.string(), json).nullish() });
+const toolShape = { name: text.min(1), description: text.nullish(), parameters: z.record(z.string(), json).nullish() };
+export const toolInput = z.looseObject(toolShape);
 
 export const scopeHint = z.looseObject({
   key: text.min(1).max(200),
@@ -51,8 +54,7 @@ export const hostScore = z.looseObject({ metric: text.min(1).max(64), value: z.n
 
 export const turnStatuses = ['completed', 'error', 'aborted'] as const;
 
-/** What an agent sends at the end of a turn. Unknown fields are kept under `metadata`, never an error. */
-export const turnEndedInput = z.looseObject({
+const turnShape = {
   event_id: text.max(255).nullish(),
   session_id: id,
   turn_index: z.int().min(0),
@@ -71,18 +73,22 @@ export const turnEndedInput = z.looseObject({
   scores: z.array(hostScore).nullish(),
   rules_read: z.array(text).nullish(),
   metadata: z.record(z.string(), json).nullish(),
-});
+};
+/** What an agent sends at the end of a turn. Unknown fields are kept under `metadata`, never an error. */
+export const turnEndedInput = z.looseObject(turnShape);
 
 /** Instead of a large turn: where its body is stored. Written by the gateway only. */
 export const bodyReference = z.object({ session_id: id, turn_index: z.int().min(0), body_ref: z.string().regex(/^[0-9a-f]{64}$/) });
 
+// Types come from the shapes, not from the loose objects: a loose object's index signature would swallow its own fields.
+type Fields<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
 type Times<T, K extends keyof T> = Omit<T, K> & { [P in K]?: number | undefined };
 
 /** A span as stored: times are integer microseconds since the epoch. */
-export type Span = Times<z.output<typeof spanInput>, 'started_at' | 'ended_at'>;
+export type Span = Times<Fields<typeof spanShape>, 'started_at' | 'ended_at'>;
 /** A trace as stored: times are integer microseconds since the epoch; traces of a turn are in (started_at, trace_id) order. */
-export type Trace = Omit<Times<z.output<typeof traceInput>, 'ended_at'>, 'started_at' | 'spans'> & { started_at: number; spans: Span[] };
+export type Trace = Omit<Times<Fields<typeof traceShape>, 'ended_at'>, 'started_at' | 'spans'> & { started_at: number; spans: Span[] };
 /** A turn as stored: times are integer microseconds since the epoch. */
-export type Turn = Omit<Times<z.output<typeof turnEndedInput>, 'started_at' | 'ended_at'>, 'traces'> & { traces?: Trace[] | undefined };
-export type Tool = z.output<typeof toolInput>;
+export type Turn = Omit<Times<Fields<typeof turnShape>, 'started_at' | 'ended_at'>, 'traces' | 'event_id'> & { traces?: Trace[] | undefined };
+export type Tool = Fields<typeof toolShape>;
 export type ScopeHint = z.output<typeof scopeHint>;

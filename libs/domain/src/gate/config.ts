@@ -7,6 +7,9 @@ export interface GateConfig extends GateSettings {
   readonly thresholds: Readonly<Record<string, number>>;
   readonly enable_tier3: boolean;
   readonly tiers: Readonly<Record<1 | 2 | 3, readonly string[]>>;
+  /** Turns further behind the newest are corrected in the table and the journal only. */
+  readonly revise_window_turns: number;
+  readonly alert_cooldown_turns: number;
 }
 
 const DEFAULT_THRESHOLD = 0.5;
@@ -25,6 +28,8 @@ export function gateConfig(settings: ProjectSettings): GateConfig {
     thresholds: settings.thresholds,
     enable_tier3: settings.enable_tier3,
     tiers: { 1: settings.tier1_metrics, 2: settings.tier2_metrics, 3: settings.tier3_metrics },
+    revise_window_turns: settings.revise_window_turns,
+    alert_cooldown_turns: settings.alert_cooldown_turns,
   };
 }
 

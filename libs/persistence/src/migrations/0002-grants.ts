@@ -20,6 +20,8 @@ export const grants: Readonly<Record<string, readonly string[]>> = {
     'SELECT, INSERT ON scoring.turns, scoring.posted_scores',
     'UPDATE (wait_until, answered_0, answered_1, answered_2, answered_3, partial) ON scoring.turns',
     'UPDATE (attached) ON scoring.posted_scores',
+    'UPDATE (status, value, reason, code, spans, at) ON scoring.scores',
+    'UPDATE (agent) ON scoring.sessions',
     'SELECT, INSERT, UPDATE, DELETE ON scoring.outbox, scoring.attempts',
   ],
   fm_gating: [

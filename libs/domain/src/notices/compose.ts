@@ -1,0 +1,40 @@
+import type { Notice, Report, ReportScore, ScopeHint } from '#contracts';
+import { recommendedScope } from '../episodes/index.js';
+import { alertingScores } from '../report/index.js';
+import { sanitize } from '../text/index.js';
+import { noticeSeverity } from './golden.js';
+
+export type NoticeContent = Pick<
+  Notice,
+  'signatures' | 'severity' | 'summary' | 'metrics' | 'flagged_traces' | 'scope_hints' | 'recommended_scope'
+>;
+
+const TRACES_SHOWN = 5;
+
+/** What a notice about a report says (BEHAVIOUR 4). All text from outside is sanitised. */
+export function composeNotice(report: Omit<Report, 'revision'>, hints: readonly ScopeHint[]): NoticeContent {
+  const metrics = alertingScores(report.scores, report.signatures).map(metricOf);
+  return {
+    signatures: [...report.signatures].sort(),
+    severity: noticeSeverity(report.signatures),
+    summary: summaryOf(metrics, report.flagged_traces),
+    metrics,
+    flagged_traces: report.flagged_traces,
+    scope_hints: hints.map((hint) => ({ ...hint, key: sanitize(hint.key), ...(hint.description ? { description: sanitize(hint.description) } : {}) })),
+    recommended_scope: recommendedScope(hints.map(({ key, recommended }) => (recommended === true ? key : null))),
+  };
+}
+
+function metricOf({ metric, tier, trace_id, value, threshold, reason, code, conditions }: ReportScore): Notice['metrics'][number] {
+  return { metric, tier, trace_id, value, threshold, reason: reason === null ? null : sanitize(reason), code, conditions };
+}
+
+/** `metric=0.31 [stall, threshold 0.50]` for each alerting score, then the flagged traces, five at most. */
+function summaryOf(metrics: NoticeContent['metrics'], traces: readonly string[]): string {
+  const parts = metrics.map(({ metric, value, threshold, conditions }) => {
+    const about = [...conditions, ...(threshold === null ? [] : [`threshold ${threshold.toFixed(2)}`])].join(', ');
+    return `${metric}=${value === null ? 'none' : value.toFixed(2)} [${about}]`;
+  });
+  const shown = traces.slice(0, TRACES_SHOWN).join(', ');
+  return sanitize([parts.join('; '), shown === '' ? '' : `traces ${shown}`].filter((part) => part !== '').join('; '));
+}

@@ -1,0 +1,68 @@
+import { Controller } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
+import { consumers, tierRequested, turnEvaluated, type TraceScored } from '#contracts';
+import { derivedId, sessionKey } from '#domain/ids';
+import type { Delivery } from '#messaging';
+import { OnBatch } from '#messaging/jetstream';
+import { UnitOfWork, type Transaction } from '#persistence';
+import { judgeSession, type SessionVerdict } from '../judge-session.js';
+import { SessionStore, type SessionBatch } from '../postgres/session-store.js';
+
+@Controller()
+export class TraceScoredHandler {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly sessions: SessionStore,
+  ) {}
+
+  @OnBatch(consumers.gatingScores)
+  async handle(@Payload() batch: readonly Delivery<TraceScored>[]): Promise<void> {
+    const bySession = groupBySession(batch);
+    await this.work.run(async (tx) => {
+      const { known, configs } = await this.sessions.load(tx, bySession);
+      const verdicts = bySession.flatMap((group) => {
+        const session = known.get(group.s);
+        const verdict = session === undefined ? null : judgeSession(session, group.answers, configs);
+        return verdict === null ? [] : [{ ...group, verdict }];
+      });
+      await this.sessions.save(tx, verdicts);
+      for (const one of verdicts) emit(tx, one);
+    });
+  }
+}
+
+function groupBySession(batch: readonly Delivery<TraceScored>[]): SessionBatch[] {
+  const groups = new Map<string, SessionBatch & { answers: TraceScored[] }>();
+  for (const { project, payload } of batch) {
+    const s = sessionKey(project, payload.session_id);
+    const group = groups.get(s) ?? { s, project, session: payload.session_id, answers: [] };
+    group.answers.push(payload);
+    groups.set(s, group);
+  }
+  return [...groups.values()].sort((a, b) => (a.s < b.s ? -1 : 1));
+}
+
+function emit(tx: Transaction, { s, project, session, verdict }: SessionBatch & { verdict: SessionVerdict }): void {
+  for (const { t, decision } of verdict.rows) {
+    if (decision === null) continue;
+    for (const tier of decision.request) {
+      tx.emit({ event: tierRequested, id: derivedId('tier.requested', s, t, tier), project, payload: { session_id: session, turn_index: t, tier } });
+    }
+    if (decision.publish !== null) {
+      tx.emit({ event: turnEvaluated, id: derivedId('turn.evaluated', s, t, decision.revision), project, payload: decision.publish });
+    }
+  }
+  journal(tx, { s, project, session, verdict });
+}
+
+/** Firings and corrections, each once: the entry's id holds the revision that it belongs to. */
+function journal(tx: Transaction, { s, project, session, verdict }: Pick<SessionBatch, 's' | 'project' | 'session'> & { verdict: SessionVerdict }): void {
+  for (const t of verdict.tooLate) tx.journal({ id: derivedId('too_late', s, t), project, type: 'too_late', s, session, t });
+  for (const { t, decision } of verdict.rows) {
+    if (decision === null) continue;
+    const about = { project, s, session, t, doc: { fired: decision.fired, standing: decision.standing, revision: decision.revision } };
+    if (decision.publish?.revision === 1 && decision.fired.length > 0) tx.journal({ ...about, id: derivedId('gate_fired', s, t), type: 'gate_fired' });
+    const corrected = decision.correctedQuietly || (decision.publish !== null && decision.revision > 1);
+    if (corrected) tx.journal({ ...about, id: derivedId('gate_corrected', s, t, decision.digest, decision.revision), type: 'gate_corrected' });
+  }
+}

@@ -1,0 +1,4 @@
+import { runService } from '#service';
+import { startGating } from './gating.module.js';
+
+await runService(startGating);

@@ -1,0 +1,52 @@
+import { Controller } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
+import { consumers, type ProjectSettings } from '#contracts';
+import { gateConfig, type GateConfig } from '#domain/gate';
+import { contentHash } from '#domain/ids';
+import type { Delivery } from '#messaging';
+import { OnBatch } from '#messaging/jetstream';
+import { SettingsDirectory, UnitOfWork } from '#persistence';
+import { acceptedTurn, byKey, type AcceptedTurn, type TurnPayload } from '../accepted-turn.js';
+import { decodeTurn, readBody } from '../decode-turn.js';
+import { TurnStore, type ConfiguredTurn } from '../postgres/turn-store.js';
+
+@Controller()
+export class TurnEndedHandler {
+  /** What a project's settings decide, by the settings object itself: a change makes a new object. */
+  private readonly configs = new WeakMap<ProjectSettings, { id: string; config: GateConfig }>();
+
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly settings: SettingsDirectory,
+    private readonly turns: TurnStore,
+  ) {}
+
+  @OnBatch(consumers.scoringTurns, { decode: decodeTurn })
+  async handle(@Payload() batch: readonly Delivery<TurnPayload>[]): Promise<void> {
+    await this.work.run(async (tx) => {
+      const bodies = await this.turns.referencedBodies(tx, batch);
+      const accepted = batch.map((delivery) => resolve(delivery, bodies));
+      const configured = await Promise.all(accepted.map((one) => this.configure(one)));
+      await this.turns.accept(tx, configured.sort(byKey));
+    });
+  }
+
+  private async configure(accepted: AcceptedTurn): Promise<ConfiguredTurn> {
+    const settings = await this.settings.of(accepted.project);
+    let known = this.configs.get(settings);
+    if (known === undefined) {
+      const config = gateConfig(settings);
+      known = { id: contentHash(JSON.stringify(config)), config };
+      this.configs.set(settings, known);
+    }
+    return { ...accepted, configId: known.id, config: known.config, traceWaitS: settings.trace_wait_s };
+  }
+}
+
+function resolve(delivery: Delivery<TurnPayload>, bodies: ReadonlyMap<string, Buffer>): AcceptedTurn {
+  const { payload } = delivery;
+  if ('turn' in payload) return acceptedTurn(delivery, payload.turn, payload.body);
+  const body = bodies.get(payload.body_ref);
+  if (body === undefined) throw new Error(`the body ${payload.body_ref} of session ${payload.session_id} is not stored`);
+  return acceptedTurn(delivery, readBody(body), body);
+}

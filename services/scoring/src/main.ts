@@ -1,0 +1,4 @@
+import { runService } from '#service';
+import { startScoring } from './scoring.module.js';
+
+await runService(startScoring);
