@@ -1,5 +1,6 @@
 // How the scripts of this folder run other programs. Plain Node: this runs before anything is installed.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,4 +58,34 @@ export function requireNode() {
   if (major > 20 || (major === 20 && minor >= 19)) return;
   console.error(`Fleetmend needs Node 20.19 or later; this is ${process.versions.node}. See https://nodejs.org/en/download`);
   process.exit(1);
+}
+
+/** The parent of a process, or undefined when that is gone. Asks /proc, and ps where there is none (macOS). */
+function parentOf(pid) {
+  if (process.platform === 'linux') {
+    try {
+      return Promise.resolve(Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]));
+    } catch {
+      return Promise.resolve(undefined);
+    }
+  }
+  return new Promise((resolve) =>
+    execFile('ps', ['-o', 'ppid=', '-p', String(pid)], (error, out) => resolve(error ? undefined : Number(out))),
+  );
+}
+
+/**
+ * Calls `gone` once when the npm that runs us was killed outright, which tells nobody: the only sign is that we, or the shell between,
+ * belong to another process than before. Does nothing when npm does not run us.
+ */
+export async function whenNpmIsGone(gone) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const grandparent = await parentOf(parent);
+  const timer = setInterval(async () => {
+    if (process.ppid === parent && (await parentOf(parent)) === grandparent) return;
+    clearInterval(timer);
+    gone();
+  }, 1_000);
+  timer.unref();
 }

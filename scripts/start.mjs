@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { prepareOrExit } from './prepare.mjs';
-import { requireNode, ROOT, statusOf } from './run.mjs';
+import { requireNode, ROOT, statusOf, whenNpmIsGone } from './run.mjs';
 
 const AT_A_TERMINAL = [0, 1, 2].some((descriptor) => isTerminal(descriptor));
 
@@ -22,15 +22,8 @@ function start(args) {
   return child;
 }
 
-/** npm killed outright tells nobody; that we then belong to another process is the only sign of it. */
-function endWithNpm(child) {
-  const parent = process.ppid;
-  if (process.env.npm_lifecycle_event === undefined) return;
-  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref();
-}
-
 requireNode();
 await prepareOrExit();
 const child = start(process.argv.slice(2));
-endWithNpm(child);
+void whenNpmIsGone(() => child.kill('SIGTERM'));
 child.once('exit', (code, signal) => process.exit(statusOf(code, signal)));

@@ -1,8 +1,8 @@
 // npm test: prepares, then runs every check and every tier of tests, and ends with the sums. "npm test -- unit e2e" runs those only.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { prepareOrExit } from './prepare.mjs';
-import { requireNode, ROOT, runWatched } from './run.mjs';
+import { prepare } from './prepare.mjs';
+import { requireNode, ROOT, runWatched, whenNpmIsGone } from './run.mjs';
 import { makeTempDir, removeDeadTempDirs, startServers } from './test-servers.mjs';
 
 const MINUTE = 60_000;
@@ -147,20 +147,27 @@ async function cleanUp() {
 }
 
 /** The step under way is ended, and with it the run: everything is cleaned up as at any end. */
-function onSignal(signal, status) {
-  process.on(signal, () => {
-    state.interrupted = status;
-    state.running?.stop();
-  });
+function interrupt(status) {
+  state.interrupted = status;
+  state.running?.stop();
 }
 
 async function main() {
   requireNode();
   const steps = chooseSteps(process.argv.slice(2));
-  await prepareOrExit();
+  try {
+    await prepare();
+  } catch (error) {
+    console.error(error.message);
+    console.log(sumLine({ passed: 0, failed: 1, skipped: 0 }));
+    process.exit(1);
+  }
   removeDeadTempDirs();
   state.dir = makeTempDir();
-  for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]]) onSignal(signal, status); // prettier-ignore
+  process.on('SIGINT', () => interrupt(130));
+  process.on('SIGTERM', () => interrupt(143));
+  process.on('SIGHUP', () => interrupt(129));
+  void whenNpmIsGone(() => interrupt(143));
   const sum = await runAll(steps);
   await cleanUp();
   if (state.interrupted) {
