@@ -1,0 +1,5 @@
+export { runCheck, hasCheck, checkedMetrics } from './run-check.js';
+export { EVALUATOR, type CheckContext } from './outcome.js';
+export { traceSignal } from './signal.js';
+export { answerText, requestText } from './text.js';
+export { answerScoreLine, ScoreLineError } from './offline.js';

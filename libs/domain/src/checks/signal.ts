@@ -1,0 +1,46 @@
+import type { Span, Trace, TraceSignal } from '#contracts';
+import { canonicalJson, isRecord } from './json.js';
+import { hasFailed } from './tool-calls.js';
+
+const ERROR_MAX = 500;
+const TOOLS_MAX = 50;
+
+/**
+ * What a trace shows that helps to recognise the same fault elsewhere: the tools that failed (sorted, distinct, at most
+ * 50) and the first error text as recorded, at most 500 characters: of the earliest failed tool call, else of any span.
+ */
+export function traceSignal(trace: Trace): TraceSignal {
+  const failed = trace.spans.filter(hasFailed).sort((a, b) => (a.started_at ?? 0) - (b.started_at ?? 0));
+  const tools = failed.filter((span) => span.kind === 'TOOL');
+  const names = [...new Set(tools.map((span) => span.name))].sort();
+  const error = firstError(tools) ?? firstError(failed);
+  return { trace_id: trace.trace_id, failing_tools: names.slice(0, TOOLS_MAX), error: error ?? null };
+}
+
+function firstError(spans: readonly Span[]): string | undefined {
+  for (const span of spans) {
+    const text = errorText(span.error) ?? errorText(span.output);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** A text, or the message of an error object, or the object as JSON. Code points, so that no character is cut in half. */
+function errorText(error: unknown): string | undefined {
+  if (error === undefined || error === null || error === '' || typeof error === 'boolean') return undefined;
+  const text = typeof error === 'string' ? error : (messageOf(error) ?? canonicalJson(error) ?? '');
+  return text === ''
+    ? undefined
+    : Array.from(text.slice(0, ERROR_MAX * 2))
+        .slice(0, ERROR_MAX)
+        .join('');
+}
+
+function messageOf(error: unknown): string | undefined {
+  if (!isRecord(error)) return undefined;
+  for (const key of ['message', 'error', 'type']) {
+    const value = error[key];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return isRecord(error.error) ? messageOf(error.error) : undefined;
+}
