@@ -72,7 +72,18 @@ async function runCheck(step) {
 async function runTier(step) {
   const results = join(state.dir, `${step.name}.json`);
   const env = SERVER_TIERS.includes(step.name) ? await serverEnv() : {};
-  const args = [...JEST, '--selectProjects', step.name, '--passWithNoTests', '--json', `--outputFile=${results}`];
+  // Whatever the tests put into the temporary folder goes with ours, also when they are interrupted; jest's cache is worth keeping.
+  env.TMPDIR = join(state.dir, 'tmp');
+  fs.mkdirSync(env.TMPDIR, { recursive: true, mode: 0o711 });
+  const args = [
+    ...JEST,
+    `--cacheDirectory=${jestCache()}`,
+    '--selectProjects',
+    step.name,
+    '--passWithNoTests',
+    '--json',
+    `--outputFile=${results}`,
+  ];
   if (process.env.CI === 'true') args.push('--ci');
   // jest prints the results a second time, as JSON, on its standard output.
   const { status, cutOff } = await runBounded('/bin/sh', ['-c', 'exec "$0" "$@" >/dev/null', process.execPath, ...args], {
@@ -82,6 +93,17 @@ async function runTier(step) {
   });
   if (cutOff) console.log(`${step.name} ${cutOff}`);
   return countTier(step, results, cutOff ? 1 : status);
+}
+
+function jestCache() {
+  const kept = join(ROOT, '.fleetmend/jest');
+  try {
+    fs.mkdirSync(kept, { recursive: true });
+    fs.accessSync(kept, fs.constants.W_OK);
+    return kept;
+  } catch {
+    return join(state.dir, 'jest');
+  }
 }
 
 /** A file of tests that could not even be loaded counts as one failure, and so does a run that failed with no failure to show. */
@@ -143,7 +165,8 @@ async function runAll(steps) {
 
 async function cleanUp() {
   await state.servers?.stop();
-  fs.rmSync(state.dir, { recursive: true, force: true });
+  // Servers of an interrupted test may still be writing their last.
+  fs.rmSync(state.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
 }
 
 /** The step under way is ended, and with it the run: everything is cleaned up as at any end. */
