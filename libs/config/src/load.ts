@@ -21,7 +21,11 @@ const PREFIX = 'FLEETMEND_';
 const COMMAND_LINE = new Set(['FLEETMEND_URL', 'FLEETMEND_KEY', 'FLEETMEND_SETTINGS']);
 const DEFAULT_FILE = 'fleetmend.json';
 /** Names that other tools use for the same thing; ours wins. */
-const ALIASES: Readonly<Record<string, string>> = { NATS_URL: 'nats_url', DATABASE_URL: 'database_url', NATS_SERVER_BIN: 'nats_server_bin' };
+const ALIASES: Readonly<Record<string, string>> = {
+  NATS_URL: 'nats_url',
+  DATABASE_URL: 'database_url',
+  NATS_SERVER_BIN: 'nats_server_bin',
+};
 
 /** Defaults, then the settings file (`FLEETMEND_SETTINGS`, else `fleetmend.json` when there is one), then `FLEETMEND_*`. */
 export function loadSettings(env: Environment = process.env, overrides: Values = {}): LoadedSettings {
@@ -51,19 +55,26 @@ function readSettingsFile(path: string | undefined): Values {
 }
 
 function fromAliases(env: Environment): Values {
-  return Object.fromEntries(Object.entries(ALIASES).flatMap(([variable, name]) => (env[variable] ? [[name, env[variable]]] : [])));
+  return Object.fromEntries(
+    Object.entries(ALIASES).flatMap(([variable, name]) => (env[variable] ? [[name, env[variable]]] : [])),
+  );
 }
 
 function fromPrefix(env: Environment): Values {
-  const entries = Object.entries(env).filter(([name, value]) => name.startsWith(PREFIX) && !COMMAND_LINE.has(name) && value !== undefined && value !== '');
-  return Object.fromEntries(entries.map(([name, value]) => [name.slice(PREFIX.length).toLowerCase(), valueOf(name, value ?? '')]));
+  const entries = Object.entries(env).filter(
+    ([name, value]) => name.startsWith(PREFIX) && !COMMAND_LINE.has(name) && value !== undefined && value !== '',
+  );
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.slice(PREFIX.length).toLowerCase(), valueOf(name, value ?? '')]),
+  );
 }
 
 /** `true`, numbers, lists and maps are written as JSON; names lists may also be `a,b`; texts as they are. */
 function valueOf(variable: string, text: string): unknown {
   const name = variable.slice(PREFIX.length).toLowerCase();
   const shape = { ...processSettings.shape, ...projectSettings.shape }[name as 'gate_window'] as z.ZodType | undefined;
-  if (shape === undefined) throw new SettingsError(`${variable} is not a setting; settings are listed in docs/generated/settings.md`);
+  if (shape === undefined)
+    throw new SettingsError(`${variable} is not a setting; settings are listed in docs/generated/settings.md`);
   if (shape.safeParse(text).success) return text;
   if (/^(yes|on)$/i.test(text)) return true;
   if (/^(no|off)$/i.test(text)) return false;

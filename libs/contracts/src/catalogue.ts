@@ -23,7 +23,7 @@ export const events: readonly EventContract[] = [
   episodeOpened,
   healthChanged,
   deadLetter,
-] as unknown as readonly EventContract[];
+];
 
 /** A durable pull consumer: which service reads which event. Names of durables and dead-letter subjects derive from it. */
 export interface ConsumerContract {
@@ -32,12 +32,20 @@ export interface ConsumerContract {
   readonly event: EventContract;
   /** Milliseconds after which an unacknowledged message comes back: the work of a batch takes far less. */
   readonly ackWaitMs: number;
+  /** A message may be megabytes: prefetch is bounded by bytes rather than by number. */
+  readonly largeMessages: boolean;
 }
 
 const QUICK_WORK_MS = 10_000;
 
 function consumer(service: ServiceName, what: string, event: unknown): ConsumerContract {
-  return { durable: `${service}-${what}`, service, event: event as EventContract, ackWaitMs: QUICK_WORK_MS };
+  return {
+    durable: `${service}-${what}`,
+    service,
+    event: event as EventContract,
+    ackWaitMs: QUICK_WORK_MS,
+    largeMessages: event === turnEnded,
+  };
 }
 
 export const consumers = {

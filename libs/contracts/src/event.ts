@@ -22,7 +22,10 @@ export interface EventContract<Schema extends z.ZodType = z.ZodType, Tail extend
 
 export type PayloadOf<C extends { schema: z.ZodType }> = z.output<C['schema']>;
 
-type Declaration<Schema extends z.ZodType, Tail extends readonly string[]> = Omit<EventContract<Schema, Tail>, 'pattern' | 'subject'>;
+type Declaration<Schema extends z.ZodType, Tail extends readonly string[]> = Omit<
+  EventContract<Schema, Tail>,
+  'pattern' | 'subject'
+>;
 
 export function defineEvent<Schema extends z.ZodType, const Tail extends readonly string[]>(
   declaration: Declaration<Schema, Tail>,

@@ -1,6 +1,15 @@
 export { defineEvent, projectOfSubject, SUBJECT_ROOT, type EventContract, type PayloadOf } from './event.js';
 export { streams, LIVE_PREFIX, type StreamContract, type StreamName } from './streams.js';
-export { metricNames, tiers, conditions, OUTCOME_METRIC, type MetricName, type Tier, type Condition, type Signature } from './metrics.js';
+export {
+  metricNames,
+  tiers,
+  conditions,
+  OUTCOME_METRIC,
+  type MetricName,
+  type Tier,
+  type Condition,
+  type Signature,
+} from './metrics.js';
 export {
   turnEndedInput,
   bodyReference,
@@ -13,7 +22,14 @@ export {
   type ScopeHint,
 } from './turn.js';
 export { turnEnded, sessionEnded, scorePosted } from './turn.events.js';
-export { traceScored, tierRequested, type Score, type TraceSignal, type TraceScored, type TierRequested } from './scoring.events.js';
+export {
+  traceScored,
+  tierRequested,
+  type Score,
+  type TraceSignal,
+  type TraceScored,
+  type TierRequested,
+} from './scoring.events.js';
 export { turnEvaluated, severities, type Severity, type Report, type ReportScore } from './gating.events.js';
 export {
   noticePosted,
@@ -40,4 +56,54 @@ export {
   type ProjectSettingsPatch,
   type ProcessSettings,
 } from './settings.js';
-export { problem, turnResult, turnsResponse, page, type Problem, type TurnResult, type TurnsResponse } from './http.js';
+export {
+  problem,
+  fieldProblem,
+  turnResult,
+  turnsResponse,
+  page,
+  pageQuery,
+  sessionIdText,
+  sessionEndRequest,
+  sessionEndResponse,
+  readiness,
+  type Problem,
+  type TurnResult,
+  type TurnsResponse,
+  type Readiness,
+} from './http.js';
+export {
+  sessionSummary,
+  sessionsQuery,
+  sessionTrajectory,
+  trajectoryQuery,
+  noticesQuery,
+  episode,
+  episodesQuery,
+  incident,
+  incidentsQuery,
+  journalEvent,
+  journalQuery,
+  type SessionSummary,
+  type SessionTrajectory,
+  type TrajectoryTurn,
+  type Episode,
+  type Incident,
+  type JournalEvent,
+} from './http-loop.js';
+export {
+  effectiveSettings,
+  settingsPatch,
+  project,
+  createProjectRequest,
+  createdProject,
+  apiKey,
+  createKeyRequest,
+  createdKey,
+  type EffectiveSettings,
+  type SettingOrigin,
+  type Project,
+  type CreatedProject,
+  type ApiKey,
+  type CreatedKey,
+} from './http-operate.js';

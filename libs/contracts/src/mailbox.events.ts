@@ -15,7 +15,18 @@ export const notice = z.object({
   signatures: z.array(z.string()),
   summary: z.string(),
   /** The alerting scores: value, threshold, reason, conditions, trace and tier of each. */
-  metrics: z.array(reportScore.pick({ metric: true, tier: true, trace_id: true, value: true, threshold: true, reason: true, code: true, conditions: true })),
+  metrics: z.array(
+    reportScore.pick({
+      metric: true,
+      tier: true,
+      trace_id: true,
+      value: true,
+      threshold: true,
+      reason: true,
+      code: true,
+      conditions: true,
+    }),
+  ),
   flagged_traces: z.array(z.string()),
   scope_hints: z.array(scopeHint),
   recommended_scope: z.string().nullable(),

@@ -9,7 +9,8 @@ const metricName = z.string().refine((name) => known.has(name), {
 
 /** `metric`, or `metric@source` for one source of its values (for example `coherence@lexical`). */
 const gatedMetric = z.string().refine((key) => known.has(key.split('@', 1)[0] ?? ''), {
-  error: (issue) => `"${String(issue.input)}" names no known metric (write metric or metric@source); known metrics: ${metricNames.join(', ')}`,
+  error: (issue) =>
+    `"${String(issue.input)}" names no known metric (write metric or metric@source); known metrics: ${metricNames.join(', ')}`,
 });
 
 const unit = z.number().min(0).max(1);
@@ -38,7 +39,10 @@ export const projectSettings = z.strictObject({
   tier3_metrics: z.array(metricName).default(['plan_adherence', 'plan_quality', 'step_efficiency']),
   enable_tier3: z.boolean().default(false),
   thresholds: z.record(metricName, unit).default({}).describe('Per metric; a value strictly below it breaches.'),
-  alert_cooldown_turns: z.int().default(0).describe('Turns after which a problem that still stands is posted again; 0 or less: never.'),
+  alert_cooldown_turns: z
+    .int()
+    .default(0)
+    .describe('Turns after which a problem that still stands is posted again; 0 or less: never.'),
   circuit_breaker_max_notices: count.default(5).describe('Notices in the window after which the breaker opens; 0: no breaker.'),
   circuit_breaker_window_s: seconds.default(600),
   coalesce: z.enum(['session', 'fleet']).default('fleet'),
@@ -70,7 +74,9 @@ export const processSettings = z.strictObject({
 export type ProcessSettings = z.output<typeof processSettings>;
 
 export const PROJECT_PATTERN = /^[a-z0-9][a-z0-9-]{0,62}$/;
-export const projectName = z.string().regex(PROJECT_PATTERN, 'a project is 1 to 63 of a-z, 0-9 and -, and begins with a letter or digit');
+export const projectName = z
+  .string()
+  .regex(PROJECT_PATTERN, 'a project is 1 to 63 of a-z, 0-9 and -, and begins with a letter or digit');
 export const DEFAULT_PROJECT = 'default';
 
 export const keyScopes = ['ingest', 'rules:read', 'observe', 'operate'] as const;

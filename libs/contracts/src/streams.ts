@@ -35,8 +35,23 @@ export const streams: readonly StreamContract[] = [
     republish: false,
     duplicateWindowS: LEAST_WINDOW_S,
   },
-  { name: 'FM_SCORES', kind: 'queue', summary: 'Scores and requests for scores.', maxBytes: 1024 * MIB, republish: false, duplicateWindowS: 120 },
-  { name: 'FM_REPORTS', kind: 'log', summary: 'One report per turn and revision.', maxBytes: 2048 * MIB, maxAgeS: DAY_S, republish: true, duplicateWindowS: 120 },
+  {
+    name: 'FM_SCORES',
+    kind: 'queue',
+    summary: 'Scores and requests for scores.',
+    maxBytes: 1024 * MIB,
+    republish: false,
+    duplicateWindowS: 120,
+  },
+  {
+    name: 'FM_REPORTS',
+    kind: 'log',
+    summary: 'One report per turn and revision.',
+    maxBytes: 2048 * MIB,
+    maxAgeS: DAY_S,
+    republish: true,
+    duplicateWindowS: 120,
+  },
   {
     name: 'FM_NOTICES',
     kind: 'log',
@@ -47,8 +62,23 @@ export const streams: readonly StreamContract[] = [
     republish: true,
     duplicateWindowS: DAY_S,
   },
-  { name: 'FM_EPISODES', kind: 'queue', summary: 'Episodes that wait for a repair worker.', maxBytes: 256 * MIB, republish: false, duplicateWindowS: 120 },
-  { name: 'FM_DEAD', kind: 'log', summary: 'What could never succeed, with the reason.', maxBytes: 512 * MIB, maxAgeS: 30 * DAY_S, republish: false, duplicateWindowS: 120 },
+  {
+    name: 'FM_EPISODES',
+    kind: 'queue',
+    summary: 'Episodes that wait for a repair worker.',
+    maxBytes: 256 * MIB,
+    republish: false,
+    duplicateWindowS: 120,
+  },
+  {
+    name: 'FM_DEAD',
+    kind: 'log',
+    summary: 'What could never succeed, with the reason.',
+    maxBytes: 512 * MIB,
+    maxAgeS: 30 * DAY_S,
+    republish: false,
+    duplicateWindowS: 120,
+  },
 ];
 
 /** Prefix under which the broker republishes what FM_REPORTS and FM_NOTICES store. */

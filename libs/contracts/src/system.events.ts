@@ -11,7 +11,13 @@ export const healthChanged = defineEvent({
   publishers: ['all services'],
   audience: 'outside',
   tail: ['service'],
-  schema: z.object({ service: z.string(), status: z.enum(['ok', 'degraded']), dependency: z.string(), detail: z.string(), at: z.int() }),
+  schema: z.object({
+    service: z.string(),
+    status: z.enum(['ok', 'degraded']),
+    dependency: z.string(),
+    detail: z.string(),
+    at: z.int(),
+  }),
 });
 
 export const deadLetter = defineEvent({

@@ -50,7 +50,12 @@ export const scopeHint = z.looseObject({
   recommended: z.boolean().nullish(),
 });
 
-export const hostScore = z.looseObject({ metric: text.min(1).max(64), value: z.number().nullable(), reason: text.nullish(), trace_id: id.nullish() });
+export const hostScore = z.looseObject({
+  metric: text.min(1).max(64),
+  value: z.number().nullable(),
+  reason: text.nullish(),
+  trace_id: id.nullish(),
+});
 
 export const turnStatuses = ['completed', 'error', 'aborted'] as const;
 
@@ -78,7 +83,11 @@ const turnShape = {
 export const turnEndedInput = z.looseObject(turnShape);
 
 /** Instead of a large turn: where its body is stored. Written by the gateway only. */
-export const bodyReference = z.object({ session_id: id, turn_index: z.int().min(0), body_ref: z.string().regex(/^[0-9a-f]{64}$/) });
+export const bodyReference = z.object({
+  session_id: id,
+  turn_index: z.int().min(0),
+  body_ref: z.string().regex(/^[0-9a-f]{64}$/),
+});
 
 // Types come from the shapes, not from the loose objects: a loose object's index signature would swallow its own fields.
 type Fields<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
@@ -87,8 +96,13 @@ type Times<T, K extends keyof T> = Omit<T, K> & { [P in K]?: number | undefined 
 /** A span as stored: times are integer microseconds since the epoch. */
 export type Span = Times<Fields<typeof spanShape>, 'started_at' | 'ended_at'>;
 /** A trace as stored: times are integer microseconds since the epoch; traces of a turn are in (started_at, trace_id) order. */
-export type Trace = Omit<Times<Fields<typeof traceShape>, 'ended_at'>, 'started_at' | 'spans'> & { started_at: number; spans: Span[] };
+export type Trace = Omit<Times<Fields<typeof traceShape>, 'ended_at'>, 'started_at' | 'spans'> & {
+  started_at: number;
+  spans: Span[];
+};
 /** A turn as stored: times are integer microseconds since the epoch. */
-export type Turn = Omit<Times<Fields<typeof turnShape>, 'started_at' | 'ended_at'>, 'traces' | 'event_id'> & { traces?: Trace[] | undefined };
+export type Turn = Omit<Times<Fields<typeof turnShape>, 'started_at' | 'ended_at'>, 'traces' | 'event_id'> & {
+  traces?: Trace[] | undefined;
+};
 export type Tool = Fields<typeof toolShape>;
 export type ScopeHint = z.output<typeof scopeHint>;

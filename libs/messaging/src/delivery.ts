@@ -42,4 +42,6 @@ export interface ProjectDirectory {
   exists(project: string): Promise<boolean>;
 }
 
-export type Decoded<Payload> = { readonly ok: true; readonly payload: Payload; readonly notes: readonly string[] } | { readonly ok: false; readonly reason: string };
+export type Decoded<Payload> =
+  | { readonly ok: true; readonly payload: Payload; readonly notes: readonly string[] }
+  | { readonly ok: false; readonly reason: string };

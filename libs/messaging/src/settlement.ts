@@ -16,7 +16,11 @@ const HOLD_MAX_MS = 5_000;
  */
 export function settle(error: unknown, size: number, holds: number): Settlement {
   if (error instanceof InfrastructureError) {
-    return { action: 'hold', dependency: error.dependency, delayMs: Math.min(HOLD_MAX_MS, HOLD_BASE_MS * 2 ** Math.min(holds, 10)) };
+    return {
+      action: 'hold',
+      dependency: error.dependency,
+      delayMs: Math.min(HOLD_MAX_MS, HOLD_BASE_MS * 2 ** Math.min(holds, 10)),
+    };
   }
   if (size > 1) return { action: 'split' };
   if (error instanceof TerminalError) return { action: 'dead', reason: error.message };

@@ -19,7 +19,8 @@ export class Health {
     if (detail === null) this.troubles.delete(dependency);
     else this.troubles.set(dependency, detail);
     if ((before === undefined) === (detail === null)) return;
-    for (const listener of this.listeners) listener({ dependency, status: detail === null ? 'ok' : 'degraded', detail: detail ?? 'back' });
+    for (const listener of this.listeners)
+      listener({ dependency, status: detail === null ? 'ok' : 'degraded', detail: detail ?? 'back' });
   }
 
   get current(): Readonly<Record<string, string>> {

@@ -28,7 +28,12 @@ export class PinoLogger implements LoggerService {
 /** Nest passes the context as the last string. */
 function line(message: unknown, rest: unknown[]): [object, string] {
   const context = rest.findLast((one) => typeof one === 'string');
-  const text = message instanceof Error ? (message.stack ?? message.message) : typeof message === 'string' ? message : JSON.stringify(message);
+  const text =
+    message instanceof Error
+      ? (message.stack ?? message.message)
+      : typeof message === 'string'
+        ? message
+        : JSON.stringify(message);
   return [context === undefined ? {} : { context }, text];
 }
 

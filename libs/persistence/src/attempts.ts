@@ -25,7 +25,7 @@ export class PostgresAttempts implements AttemptStore {
 
   private async query<Row>(sql: string, parameters: unknown[]): Promise<Row[]> {
     try {
-      return (await this.db.query(sql, parameters)) as Row[];
+      return await this.db.query<Row[]>(sql, parameters);
     } catch (error) {
       throw classifyDatabaseError(error);
     }

@@ -3,8 +3,6 @@ import { DataSource } from 'typeorm';
 import { Foundation1764500000001 } from './migrations/0001-foundation.js';
 import { Grants1764500000002 } from './migrations/0002-grants.js';
 
-const INT8_OID = 20;
-
 /**
  * bigint columns are numbers here: turn indices, microseconds and counters stay below 2^53 by schema. One that does not
  * is a bug that must not pass silently as a rounded number or a string.
@@ -14,7 +12,7 @@ function safeInteger(text: string): number {
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is outside the safe integers`);
   return value;
 }
-pg.types.setTypeParser(INT8_OID, safeInteger);
+pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger);
 
 export interface DatabaseSettings {
   readonly url: string;

@@ -20,7 +20,8 @@ export function isWorthRerunning(error: unknown): boolean {
 
 /** Connection exceptions (class 08), resources (53), operator intervention (57P), I/O (58), and the socket's own errors. */
 const AWAY_CODE = /^(08|53|57P|58)|^E(CONN|PIPE|HOST|NET|TIMEDOUT|AI_AGAIN|NOTFOUND)|^EAI_AGAIN|^ENOTFOUND/;
-const AWAY_TEXT = /connection (terminated|ended|error)|timeout (exceeded )?when trying to connect|client has encountered a connection error|not queryable|read-only transaction/i;
+const AWAY_TEXT =
+  /connection (terminated|ended|error)|timeout (exceeded )?when trying to connect|client has encountered a connection error|not queryable|read-only transaction/i;
 
 /** An `InfrastructureError` when the database is away, else the error as it came. */
 export function classifyDatabaseError(error: unknown): unknown {

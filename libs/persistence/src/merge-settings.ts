@@ -5,7 +5,9 @@ export function mergeSettings(...patches: readonly ProjectSettingsPatch[]): Proj
   return patches.reduce<ProjectSettingsPatch>((merged, patch) => {
     const maps = {
       ...(merged.thresholds || patch.thresholds ? { thresholds: { ...merged.thresholds, ...patch.thresholds } } : {}),
-      ...(merged.gate_overrides || patch.gate_overrides ? { gate_overrides: { ...merged.gate_overrides, ...patch.gate_overrides } } : {}),
+      ...(merged.gate_overrides || patch.gate_overrides
+        ? { gate_overrides: { ...merged.gate_overrides, ...patch.gate_overrides } }
+        : {}),
     };
     return { ...merged, ...patch, ...maps };
   }, {});

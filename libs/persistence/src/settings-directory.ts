@@ -7,6 +7,12 @@ import { mergeSettings } from './merge-settings.js';
 /** How long a change of a project's settings may take to reach a service. */
 const REFRESH_MS = 1_000;
 
+interface SettingsRow {
+  readonly project: string;
+  readonly version: number | null;
+  readonly doc: ProjectSettingsPatch | null;
+}
+
 interface Known {
   readonly version: number;
   readonly settings: ProjectSettings;
@@ -63,12 +69,12 @@ export class SettingsDirectory implements ProjectDirectory {
     this.readAt = performance.now();
   }
 
-  private async rows(): Promise<{ project: string; version: number | null; doc: ProjectSettingsPatch | null }[]> {
+  private async rows(): Promise<SettingsRow[]> {
     try {
-      return (await this.db.query(
+      return await this.db.query<SettingsRow[]>(
         `SELECT p.project, s.version, s.doc FROM edge.projects p
          LEFT JOIN LATERAL (SELECT version, doc FROM edge.settings WHERE project = p.project ORDER BY version DESC LIMIT 1) s ON true`,
-      )) as { project: string; version: number | null; doc: ProjectSettingsPatch | null }[];
+      );
     } catch (error) {
       throw classifyDatabaseError(error);
     }

@@ -72,6 +72,15 @@ export class UnitOfWork {
     await this.flushPublished().catch(() => undefined);
   }
 
+  /** Reads outside any transaction: for questions whose answer often is that there is nothing to do. */
+  async read<Row>(sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+    try {
+      return await this.db.query<Row[]>(sql, [...parameters]);
+    } catch (error) {
+      throw classifyDatabaseError(error);
+    }
+  }
+
   /** Runs `work` in one transaction; deadlocks, serialization failures and lost creation races run it again. */
   async run<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     for (let reruns = 0; ; reruns += 1) {
@@ -109,14 +118,24 @@ export class UnitOfWork {
     }
   }
 
-  private async write(runner: QueryRunner, rows: readonly OutboxRow[], journal: readonly JournalEntry[], done: readonly string[]): Promise<void> {
+  private async write(
+    runner: QueryRunner,
+    rows: readonly OutboxRow[],
+    journal: readonly JournalEntry[],
+    done: readonly string[],
+  ): Promise<void> {
     if (rows.length > 0) {
       await query(
         runner,
         `INSERT INTO ${this.service}.outbox (id, subject, headers, payload)
          SELECT id, subject, headers, payload FROM unnest($1::text[], $2::text[], $3::jsonb[], $4::text[]) AS r(id, subject, headers, payload)
          ON CONFLICT (id) DO NOTHING`,
-        [rows.map((row) => row.id), rows.map((row) => row.subject), rows.map((row) => row.headers), rows.map((row) => row.payload)],
+        [
+          rows.map((row) => row.id),
+          rows.map((row) => row.subject),
+          rows.map((row) => row.headers),
+          rows.map((row) => row.payload),
+        ],
       );
     }
     if (journal.length > 0) await query(runner, INSERT_JOURNAL, [JSON.stringify(journal)]);
@@ -188,7 +207,8 @@ async function query(runner: QueryRunner, sql: string, parameters: readonly unkn
 
 function outboxRow({ event, id, project, tail = [], payload }: Emission): OutboxRow {
   const subject = event.subject(project, ...tail);
-  const headers = event.audience === 'outside' ? cloudEventHeaders({ id, type: event.type, project, subject, at: Date.now() }) : null;
+  const headers =
+    event.audience === 'outside' ? cloudEventHeaders({ id, type: event.type, project, subject, at: Date.now() }) : null;
   return { id, subject, headers, payload: JSON.stringify(payload) };
 }
 

@@ -1,2 +1,3 @@
 export { openRuntime, ServiceRuntime } from './runtime.js';
 export { runService, startService, type RunningService } from './run.js';
+export { provision, type ProvisionOptions } from './provision.js';

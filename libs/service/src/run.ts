@@ -13,7 +13,11 @@ export interface RunningService {
 }
 
 /** Starts one event-driven service in this process: its connections, its Nest module, its consumers. */
-export async function startService(name: ServiceName, module: (runtime: ServiceRuntime) => DynamicModule, loaded: LoadedSettings): Promise<RunningService> {
+export async function startService(
+  name: ServiceName,
+  module: (runtime: ServiceRuntime) => DynamicModule,
+  loaded: LoadedSettings,
+): Promise<RunningService> {
   const runtime = await openRuntime(name, loaded);
   const { nats, publisher, attempts, settings, health, metrics, work, logger } = runtime.parts;
   const { max_attempts: maxAttempts, ack_wait_ms: ackWaitMs, shutdown_grace_s: graceS } = loaded.process;
@@ -28,7 +32,12 @@ export async function startService(name: ServiceName, module: (runtime: ServiceR
     onHealth: (dependency, detail) => health.report(dependency, detail),
     onBatch: (durable, size, seconds) => metrics.batch(durable, size, seconds),
   });
-  const app = await NestFactory.createMicroservice(module(runtime), { strategy, logger: new PinoLogger(logger), abortOnError: false });
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as a class and takes a literal
+  const app = await NestFactory.createMicroservice(module(runtime), {
+    strategy,
+    logger: new PinoLogger(logger),
+    abortOnError: false,
+  });
   app.useGlobalFilters(new RethrowFilter());
   work.start();
   await app.listen();

@@ -80,7 +80,9 @@ function announceHealth({ service, parts: { health, publisher, logger } }: Servi
     logger[change.status === 'ok' ? 'info' : 'warn'](`${change.dependency}: ${change.detail}`);
     const at = Date.now() * 1000;
     const data = JSON.stringify({ service, ...change, at });
-    void publisher.publish([{ id: derivedId('health', service, change.dependency, at), subject: healthChanged.subject(SYSTEM_PROJECT, service), data }]);
+    void publisher.publish([
+      { id: derivedId('health', service, change.dependency, at), subject: healthChanged.subject(SYSTEM_PROJECT, service), data },
+    ]);
   });
 }
 

@@ -44,7 +44,11 @@ export interface SessionVerdict {
 }
 
 /** Adds answers to a session's facts and decides again from the first turn that they change. Pure; null when nothing is new. */
-export function judgeSession(known: KnownSession, answers: readonly Answer[], configs: ReadonlyMap<string, GateConfig>): SessionVerdict | null {
+export function judgeSession(
+  known: KnownSession,
+  answers: readonly Answer[],
+  configs: ReadonlyMap<string, GateConfig>,
+): SessionVerdict | null {
   const turns = new Map<number, StoredTurn>(known.turns.map((turn) => [turn.t, turn]));
   const touched = new Set<number>();
   for (const answer of answers) if (addAnswer(turns, answer, known.horizon)) touched.add(answer.turn_index);
@@ -63,7 +67,7 @@ export function judgeSession(known: KnownSession, answers: readonly Answer[], co
   return {
     head: ordered.some(({ folded }) => folded) ? after : known.head,
     lastTurn: newest,
-    rows: rows.filter((row) => touched.has(row.t) || (row.decision !== null && differs(row.decision, stored.get(row.t)))),
+    rows: rows.filter((row) => (row.decision === null ? row.isNew : touched.has(row.t) || differs(row.decision, stored.get(row.t)))),
     tooLate: rows.filter((row) => row.isNew && !row.folded).map(({ t }) => t),
   };
 }
@@ -90,7 +94,15 @@ function evaluated(turn: StoredTurn, session: string, configs: ReadonlyMap<strin
   const config = configs.get(turn.config);
   if (config === undefined) throw new Error(`the configuration ${turn.config} of a turn is not stored`);
   const { t, acceptedAt, partial, skipped, signals, evidence, folded, requested, revision, digest } = turn;
-  return { facts: { session, turn: t, acceptedAt, partial, skipped, signals }, evidence, config, folded, requested, revision, digest };
+  return {
+    facts: { session, turn: t, acceptedAt, partial, skipped, signals },
+    evidence,
+    config,
+    folded,
+    requested,
+    revision,
+    digest,
+  };
 }
 
 function digestOfReport(report: Omit<Report, 'revision'>): string {

@@ -17,7 +17,9 @@ export interface AcceptedTurn {
 }
 
 /** What `turn.ended` decodes to: a normalised turn with its bytes, or a reference to stored bytes. */
-export type TurnPayload = { readonly turn: Turn; readonly body: Buffer } | { readonly session_id: string; readonly turn_index: number; readonly body_ref: string };
+export type TurnPayload =
+  | { readonly turn: Turn; readonly body: Buffer }
+  | { readonly session_id: string; readonly turn_index: number; readonly body_ref: string };
 
 export function acceptedTurn(delivery: Delivery<unknown>, turn: Turn, body: Buffer): AcceptedTurn {
   return {

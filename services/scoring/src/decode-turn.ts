@@ -17,13 +17,25 @@ export function decodeTurn(data: Uint8Array): Decoded<TurnPayload> {
 
 function normalised(value: unknown, notes: readonly string[]): Decoded<{ turn: Turn; body: Buffer }> {
   const result = normaliseTurn(value);
-  if (!result.ok) return { ok: false, reason: result.errors.slice(0, 5).map(({ path, message }) => `${path}: ${message}`).join('; ') };
-  return { ok: true, payload: { turn: result.turn, body: Buffer.from(stringifyJson(result.turn)) }, notes: [...notes, ...result.notes] };
+  if (!result.ok)
+    return {
+      ok: false,
+      reason: result.errors
+        .slice(0, 5)
+        .map(({ path, message }) => `${path}: ${message}`)
+        .join('; '),
+    };
+  return {
+    ok: true,
+    payload: { turn: result.turn, body: Buffer.from(stringifyJson(result.turn)) },
+    notes: [...notes, ...result.notes],
+  };
 }
 
 /** Reads a body that was stored by the gateway. */
 export function readBody(body: Buffer): Turn {
   const result = normaliseTurn(parseJson(body).value);
-  if (!result.ok) throw new Error(`a stored body does not fit its schema: ${result.errors[0]?.path ?? ''} ${result.errors[0]?.message ?? ''}`);
+  if (!result.ok)
+    throw new Error(`a stored body does not fit its schema: ${result.errors[0]?.path ?? ''} ${result.errors[0]?.message ?? ''}`);
   return result.turn;
 }

@@ -12,7 +12,9 @@ function tracesOf(turn: Turn, tier: Exclude<Tier, 0>): readonly Trace[] {
  * The scores of one tier of a turn, in trace order. `earlierAnswers`: answer texts of up to three turns before, newest first.
  */
 export function scoreTier(turn: Turn, tier: Exclude<Tier, 0>, config: GateConfig, earlierAnswers: readonly string[]): Score[] {
-  return tracesOf(turn, tier).flatMap((trace) => metricsOfTier(config, tier).map((metric) => runCheck(metric, trace, { turn, earlierAnswers })));
+  return tracesOf(turn, tier).flatMap((trace) =>
+    metricsOfTier(config, tier).map((metric) => runCheck(metric, trace, { turn, earlierAnswers })),
+  );
 }
 
 export function signalsOf(turn: Turn): TraceSignal[] {

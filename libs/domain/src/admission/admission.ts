@@ -32,7 +32,12 @@ export function admit(
   return { session: { turns, lastAdmittedAt: skip === null ? now : session.lastAdmittedAt }, skip };
 }
 
-function skipReason({ turns, lastAdmittedAt }: SessionAdmission, now: number, spent: number, settings: AdmissionSettings): SkipReason | null {
+function skipReason(
+  { turns, lastAdmittedAt }: SessionAdmission,
+  now: number,
+  spent: number,
+  settings: AdmissionSettings,
+): SkipReason | null {
   if (settings.max_evals > 0 && spent >= settings.max_evals) return 'budget';
   if ((turns - 1) % Math.max(1, settings.eval_sample_every) !== 0) return 'sampling';
   if (lastAdmittedAt !== null && now - lastAdmittedAt < settings.session_min_eval_interval_s) return 'rate';

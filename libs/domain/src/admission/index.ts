@@ -1,1 +1,9 @@
-export { admit, newcomer, replayAdmission, type AdmissionSettings, type AdmitLine, type SessionAdmission, type SkipReason } from './admission.js';
+export {
+  admit,
+  newcomer,
+  replayAdmission,
+  type AdmissionSettings,
+  type AdmitLine,
+  type SessionAdmission,
+  type SkipReason,
+} from './admission.js';

@@ -39,7 +39,10 @@ function linksOf({ id, session_id, turn_index, signatures, flagged_traces }: Gro
 const NOT_PRECISE: ReadonlySet<string> = new Set(['global', 'scoped']);
 
 /** The first precise recommendation over an episode's notices, in id order; null when the host recommended nothing usable. */
-export function recommendedScope(recommendations: readonly (string | null)[], hostLabels: ReadonlySet<string> = new Set()): string | null {
+export function recommendedScope(
+  recommendations: readonly (string | null)[],
+  hostLabels: ReadonlySet<string> = new Set(),
+): string | null {
   return recommendations.find((one) => one !== null && one !== '' && !NOT_PRECISE.has(one) && !hostLabels.has(one)) ?? null;
 }
 
@@ -58,12 +61,20 @@ export interface NextEpisode {
 /** The next episode of every session: what `fleetmend episodes group` answers for one line. */
 export function nextEpisodes({ notices, sessions: named = [] }: EpisodesLine): { episodes: Record<string, NextEpisode> } {
   const sessions = [...new Set([...named, ...notices.map(({ session_id }) => session_id)])];
-  return { episodes: Object.fromEntries(sessions.map((session) => [session, nextEpisode(notices.filter((one) => one.session_id === session))])) };
+  return {
+    episodes: Object.fromEntries(
+      sessions.map((session) => [session, nextEpisode(notices.filter((one) => one.session_id === session))]),
+    ),
+  };
 }
 
 function nextEpisode(notices: EpisodesLine['notices']): NextEpisode {
   const members = groupNotices(notices)[0] ?? [];
   const ids = members.map(({ id }) => id);
   if (ids.length === 0) return { notice_ids: [], episode_id: null, recommended_scope: null };
-  return { notice_ids: ids, episode_id: episodeId(ids), recommended_scope: recommendedScope(members.map((one) => one.recommended_scope)) };
+  return {
+    notice_ids: ids,
+    episode_id: episodeId(ids),
+    recommended_scope: recommendedScope(members.map((one) => one.recommended_scope)),
+  };
 }

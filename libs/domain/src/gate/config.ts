@@ -36,7 +36,14 @@ export function gateConfig(settings: ProjectSettings): GateConfig {
 /** Gate settings of a metric's values from one source: `metric@source` over `metric` over the project's. */
 export function gateSettings(config: GateConfig, metric: string, source: string): GateSettings {
   const { gate_window, gate_target, gate_gain, gate_drop } = config;
-  return { gate_window, gate_target, gate_gain, gate_drop, ...config.overrides[metric], ...config.overrides[`${metric}@${source}`] };
+  return {
+    gate_window,
+    gate_target,
+    gate_gain,
+    gate_drop,
+    ...config.overrides[metric],
+    ...config.overrides[`${metric}@${source}`],
+  };
 }
 
 /** Whether values of this metric and source may fire at all. */

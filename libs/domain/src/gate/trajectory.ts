@@ -89,7 +89,8 @@ class Fold {
     const before = this.tracks[track] ?? null;
     const { state, stalled, regressed } = foldValue(before, value, settings);
     this.tracks[track] = state;
-    if (before !== null && (state.peak > before.peak || state.peak >= settings.gate_target)) this.clear(`stall:${score.metric}`, track);
+    if (before !== null && (state.peak > before.peak || state.peak >= settings.gate_target))
+      this.clear(`stall:${score.metric}`, track);
     if (before !== null && !(value < before.peak - settings.gate_drop)) this.clear(`regression:${score.metric}`, track);
     if (!canFire(this.config, score.metric, score.source)) return;
     if (stalled) this.fire({ tier: 1, condition: 'stall', metric: score.metric, traceId: score.trace_id }, { track });
@@ -101,7 +102,8 @@ class Fold {
     for (const { metric, status, value, trace_id: traceId } of scores) {
       if (status !== 'scored' || value === null) continue;
       const track = `tier${tier}`;
-      if (value < thresholdOf(this.config, metric)) this.fire({ tier, condition: 'breach', metric, traceId }, this.breachOf(tier, track, metric));
+      if (value < thresholdOf(this.config, metric))
+        this.fire({ tier, condition: 'breach', metric, traceId }, this.breachOf(tier, track, metric));
       else this.clear(`breach:${metric}`, track);
     }
   }

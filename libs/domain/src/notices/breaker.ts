@@ -24,6 +24,7 @@ export function passBreaker(before: Breaker, now: number, settings: BreakerSetti
   if (settings.circuit_breaker_max_notices <= 0) return { breaker: before, passage: 'post' };
   const breaker = settleBreaker(before, now, settings);
   if (breaker.open) return { breaker, passage: 'suppress' };
-  if (breaker.counted.length >= settings.circuit_breaker_max_notices) return { breaker: { ...breaker, open: true }, passage: 'needs_human' };
+  if (breaker.counted.length >= settings.circuit_breaker_max_notices)
+    return { breaker: { ...breaker, open: true }, passage: 'needs_human' };
   return { breaker: { counted: [...breaker.counted, now], open: false }, passage: 'post' };
 }

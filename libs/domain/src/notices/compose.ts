@@ -17,24 +17,46 @@ export function composeNotice(report: Omit<Report, 'revision'>, hints: readonly 
   return {
     signatures: [...report.signatures].sort(),
     severity: noticeSeverity(report.signatures),
-    summary: summaryOf(metrics, report.flagged_traces),
+    summary: summaryOf(metrics, report),
     metrics,
     flagged_traces: report.flagged_traces,
-    scope_hints: hints.map((hint) => ({ ...hint, key: sanitize(hint.key), ...(hint.description ? { description: sanitize(hint.description) } : {}) })),
+    scope_hints: hints.map((hint) => ({
+      ...hint,
+      key: sanitize(hint.key),
+      ...(hint.description ? { description: sanitize(hint.description) } : {}),
+    })),
     recommended_scope: recommendedScope(hints.map(({ key, recommended }) => (recommended === true ? key : null))),
   };
 }
 
-function metricOf({ metric, tier, trace_id, value, threshold, reason, code, conditions }: ReportScore): Notice['metrics'][number] {
+function metricOf({
+  metric,
+  tier,
+  trace_id,
+  value,
+  threshold,
+  reason,
+  code,
+  conditions,
+}: ReportScore): Notice['metrics'][number] {
   return { metric, tier, trace_id, value, threshold, reason: reason === null ? null : sanitize(reason), code, conditions };
 }
 
 /** `metric=0.31 [stall, threshold 0.50]` for each alerting score, then the flagged traces, five at most. */
-function summaryOf(metrics: NoticeContent['metrics'], traces: readonly string[]): string {
+function summaryOf(
+  metrics: NoticeContent['metrics'],
+  { signatures, flagged_traces: traces }: Pick<Report, 'signatures' | 'flagged_traces'>,
+): string {
   const parts = metrics.map(({ metric, value, threshold, conditions }) => {
-    const about = [...conditions, ...(threshold === null ? [] : [`threshold ${threshold.toFixed(2)}`])].join(', ');
+    const shown = conditions.length > 0 ? conditions : standingOf(metric, signatures);
+    const about = [...shown, ...(threshold === null ? [] : [`threshold ${threshold.toFixed(2)}`])].join(', ');
     return `${metric}=${value === null ? 'none' : value.toFixed(2)} [${about}]`;
   });
-  const shown = traces.slice(0, TRACES_SHOWN).join(', ');
-  return sanitize([parts.join('; '), shown === '' ? '' : `traces ${shown}`].filter((part) => part !== '').join('; '));
+  const named = traces.slice(0, TRACES_SHOWN).join(', ');
+  return sanitize([parts.join('; '), named === '' ? '' : `traces ${named}`].filter((part) => part !== '').join('; '));
+}
+
+/** When nothing fired in this turn, the conditions of the metric that still stand. */
+function standingOf(metric: string, signatures: readonly string[]): string[] {
+  return signatures.filter((one) => one.endsWith(`:${metric}`)).map((one) => one.slice(0, one.indexOf(':')));
 }

@@ -21,7 +21,8 @@ export interface AlertVerdict {
 export function foldAlert(before: AlertMemory | null, current: readonly string[], cooldownTurns: number): AlertVerdict {
   if (current.length === 0) return { memory: null, post: false, recovered: before !== null };
   const signatures = [...new Set(current)].sort();
-  if (posts(before, signatures, cooldownTurns)) return { memory: { signatures, cooldownLeft: cooldownTurns }, post: true, recovered: false };
+  if (posts(before, signatures, cooldownTurns))
+    return { memory: { signatures, cooldownLeft: cooldownTurns }, post: true, recovered: false };
   return { memory: { signatures, cooldownLeft: Math.max(0, (before?.cooldownLeft ?? 0) - 1) }, post: false, recovered: false };
 }
 

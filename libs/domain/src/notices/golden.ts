@@ -40,7 +40,11 @@ export function replayNotices({ config, turns }: DedupLine): { outcomes: DedupOu
   return { outcomes };
 }
 
-function outcome(verdict: AlertVerdict, passage: 'post' | 'needs_human' | 'suppress' | 'shadow' | null, breaker: Breaker): DedupOutcome {
+function outcome(
+  verdict: AlertVerdict,
+  passage: 'post' | 'needs_human' | 'suppress' | 'shadow' | null,
+  breaker: Breaker,
+): DedupOutcome {
   const shown = passage !== null && passage !== 'suppress';
   const signatures = shown ? (verdict.memory?.signatures ?? []) : null;
   return {

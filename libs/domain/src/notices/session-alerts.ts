@@ -23,7 +23,10 @@ export interface AlertStep {
  * Folds reports in turn order from `before` (the memory after the turn before them). Pure: the steps are what should be on
  * record for these turns, whatever was there.
  */
-export function foldAlerts(before: AlertMemory | null, turns: readonly AlertTurn[]): { steps: AlertStep[]; memory: AlertMemory | null } {
+export function foldAlerts(
+  before: AlertMemory | null,
+  turns: readonly AlertTurn[],
+): { steps: AlertStep[]; memory: AlertMemory | null } {
   let memory = before;
   const steps: AlertStep[] = [];
   for (const { t, standing, measured, cooldownTurns } of turns) {
@@ -55,7 +58,8 @@ export interface NoticeChanges<N extends KnownNotice> {
 
 /** Compares the posts that the fold wants with the notices on record for the same turns. A notice is (turn, signatures). */
 export function compareNotices<N extends KnownNotice>(steps: readonly AlertStep[], known: readonly N[]): NoticeChanges<N> {
-  const name = ({ t, signatures }: { t: number; signatures: readonly string[] }): string => JSON.stringify([t, [...signatures].sort()]);
+  const name = ({ t, signatures }: { t: number; signatures: readonly string[] }): string =>
+    JSON.stringify([t, [...signatures].sort()]);
   const wanted = new Map(steps.filter(({ posted }) => posted).map((step) => [name(step), step]));
   const onRecord = new Set(known.map(name));
   return {

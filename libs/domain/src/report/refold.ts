@@ -29,6 +29,8 @@ export interface TurnDecision {
   readonly request: readonly Tier[];
   /** The report to publish, when it is new or says something else than the last one. */
   readonly publish: Report | null;
+  /** The report as it stands; null until every asked tier has answered. */
+  readonly report: Report | null;
   /** Changed, but too far behind the newest turn to be published again. */
   readonly correctedQuietly: boolean;
 }
@@ -80,6 +82,7 @@ function decide(before: Trajectory, turn: EvaluatedTurn, newest: number, digestO
     digest,
     request,
     publish: changed && near ? { ...report, revision } : null,
+    report: answered ? { ...report, revision } : null,
     correctedQuietly: changed && !near,
   };
 }

@@ -1,5 +1,13 @@
 import type { Condition, Report, ReportScore, Score, Tier, TraceSignal } from '#contracts';
-import { signatureOf, standingSignatures, thresholdOf, type Evidence, type FiredCondition, type GateConfig, type TurnVerdict } from '../gate/index.js';
+import {
+  signatureOf,
+  standingSignatures,
+  thresholdOf,
+  type Evidence,
+  type FiredCondition,
+  type GateConfig,
+  type TurnVerdict,
+} from '../gate/index.js';
 
 /** What is known of a turn apart from its scores. */
 export interface TurnFacts {
@@ -21,7 +29,12 @@ export function isAnswered(verdict: TurnVerdict, evidence: Evidence): boolean {
 }
 
 /** The report of a turn (BEHAVIOUR 3), without its revision. Scores of tiers that the fold does not ask for are left out. */
-export function buildReport(facts: TurnFacts, evidence: Evidence, verdict: TurnVerdict, config: GateConfig): Omit<Report, 'revision'> {
+export function buildReport(
+  facts: TurnFacts,
+  evidence: Evidence,
+  verdict: TurnVerdict,
+  config: GateConfig,
+): Omit<Report, 'revision'> {
   const scores = TIERS.filter((tier) => verdict.asked.includes(tier)).flatMap((tier) =>
     (evidence[tier]?.scores ?? []).map((one) => reportScore(one, tier, verdict.fired, config)),
   );
@@ -43,8 +56,15 @@ export function buildReport(facts: TurnFacts, evidence: Evidence, verdict: TurnV
 }
 
 function reportScore(score: Score, tier: Tier, fired: readonly FiredCondition[], config: GateConfig): ReportScore {
-  const own = fired.filter((one) => one.tier === tier && one.metric === score.metric && one.traceId === score.trace_id).map((one) => one.condition);
-  return { ...score, tier, threshold: thresholdOf(config, score.metric), conditions: ORDER.filter((condition) => own.includes(condition)) };
+  const own = fired
+    .filter((one) => one.tier === tier && one.metric === score.metric && one.traceId === score.trace_id)
+    .map((one) => one.condition);
+  return {
+    ...score,
+    tier,
+    threshold: thresholdOf(config, score.metric),
+    conditions: ORDER.filter((condition) => own.includes(condition)),
+  };
 }
 
 /** `breach` when any score breached in this turn, `trend` when something else fired or still stands, null when all is well. */
@@ -54,7 +74,10 @@ function severityOf(fired: readonly FiredCondition[], signatures: readonly strin
 }
 
 /** Scores that alert: those that fired, or, when nothing fired, those whose metric has a problem that still stands. */
-export function alertingScores<S extends Pick<ReportScore, 'metric' | 'conditions'>>(scores: readonly S[], signatures: readonly string[]): S[] {
+export function alertingScores<S extends Pick<ReportScore, 'metric' | 'conditions'>>(
+  scores: readonly S[],
+  signatures: readonly string[],
+): S[] {
   const fired = scores.filter(({ conditions }) => conditions.length > 0);
   if (fired.length > 0) return fired;
   const metrics = new Set(signatures.map((signature) => signature.slice(signature.indexOf(':') + 1)));

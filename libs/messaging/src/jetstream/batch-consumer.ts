@@ -35,6 +35,8 @@ const LINGER_BELOW = 32;
 /** A message that came back this often may be killing its process: it is handled alone, its attempt written first. */
 const SUSPICIOUS_DELIVERIES = 3;
 
+const INTERRUPTED = Symbol('the service stops');
+
 /** The loop of every consumer (DATAFLOW): take a batch, decode, hand over, acknowledge; one batch in flight. */
 export class BatchConsumer {
   private readonly queue: JsMsg[] = [];
@@ -51,8 +53,8 @@ export class BatchConsumer {
     const { contract, ackWaitMs } = this.options;
     const consumer = await js.consumers.get(contract.event.stream, contract.durable);
     this.messages = await consumer.consume({
-      max_messages: 2 * BATCH_MESSAGES,
-      max_bytes: 2 * BATCH_BYTES,
+      // The client takes one bound only: bytes where a message can be megabytes.
+      ...(contract.largeMessages ? { max_bytes: BATCH_BYTES } : { max_messages: 2 * BATCH_MESSAGES }),
       callback: (message) => this.received(message),
     });
     this.heartbeat = setInterval(() => this.extend(), ackWaitMs / 3);
@@ -90,7 +92,9 @@ export class BatchConsumer {
         await this.process(batch);
       } catch (error) {
         // Nothing may end this loop but stop(): what could not even be settled comes back after ack_wait.
-        this.options.logger.error(`${this.options.contract.durable}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+        this.options.logger.error(
+          `${this.options.contract.durable}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+        );
         await sleep(1_000);
       }
       this.current = [];
@@ -121,10 +125,14 @@ export class BatchConsumer {
     const fresh: Held[] = [];
     const suspicious: Held[] = [];
     for (const message of batch) {
-      const decoded = await decodeMessage(message, this.options.decoder);
+      const decoded = await this.patiently(() => decodeMessage(message, this.options.decoder));
+      if (decoded === INTERRUPTED) {
+        batch.forEach((one) => quietly(() => one.nak()));
+        return;
+      }
       if (!decoded.ok) await this.bury(message, decoded.reason);
-      else if (message.info.deliveryCount > SUSPICIOUS_DELIVERIES) suspicious.push({ message, delivery: decoded.delivery });
-      else fresh.push({ message, delivery: decoded.delivery });
+      else
+        (message.info.deliveryCount > SUSPICIOUS_DELIVERIES ? suspicious : fresh).push({ message, delivery: decoded.delivery });
     }
     if (fresh.length > 0) await this.together(fresh);
     for (const one of suspicious) await this.alone(one);
@@ -133,16 +141,34 @@ export class BatchConsumer {
 
   /** Handles deliveries in one go; when that fails for reasons of their own, finds the one that causes it. */
   private async together(batch: readonly Held[]): Promise<void> {
+    try {
+      if ((await this.patiently(() => this.options.handle(batch.map(({ delivery }) => delivery)))) === INTERRUPTED) {
+        giveBack(batch);
+        return;
+      }
+    } catch (error) {
+      return this.narrow(batch, error);
+    }
+    await this.done(batch);
+  }
+
+  /**
+   * Runs `work` for as long as the database or the broker is away: what is held stays ours by heartbeats, nothing is counted.
+   * Gives up only when the service stops.
+   */
+  private async patiently<T>(work: () => Promise<T>): Promise<T | typeof INTERRUPTED> {
+    let lost: string | undefined;
     for (let holds = 0; ; holds += 1) {
       try {
-        await this.options.handle(batch.map(({ delivery }) => delivery));
-        if (holds > 0) this.options.onHealth('database', null);
-        return await this.done(batch);
+        const result = await work();
+        if (lost !== undefined) this.options.onHealth(lost, null);
+        return result;
       } catch (error) {
-        const decision = settle(error, batch.length, holds);
-        if (decision.action !== 'hold') return this.narrow(batch, error);
+        const decision = settle(error, 1, holds);
+        if (decision.action !== 'hold') throw error;
+        lost = decision.dependency;
         this.options.onHealth(decision.dependency, error instanceof Error ? error.message : String(error));
-        if (await this.interrupted(decision.delayMs)) return giveBack(batch);
+        if (await this.interrupted(decision.delayMs)) return INTERRUPTED;
       }
     }
   }
@@ -159,7 +185,13 @@ export class BatchConsumer {
     const reason = error instanceof Error ? error.message : String(error);
     const decision = settle(error, 1, 0);
     if (decision.action === 'dead') return this.bury(one.message, decision.reason);
-    const attempts = await this.options.attempts.begin(this.options.contract.durable, nameOf(one.message), reason);
+    const attempts = await this.patiently(() =>
+      this.options.attempts.begin(this.options.contract.durable, nameOf(one.message), reason),
+    );
+    if (attempts === INTERRUPTED) {
+      giveBack([one]);
+      return;
+    }
     const delay = retryDelay(attempts, this.options.maxAttempts);
     if (delay === null) return this.bury(one.message, `failed ${attempts} times, last: ${reason}`);
     this.options.logger.warn(`${this.options.contract.durable}: attempt ${attempts} of ${one.message.subject} failed: ${reason}`);
@@ -169,14 +201,19 @@ export class BatchConsumer {
   /** For a message that may kill the process: its attempt is on record before it is touched. */
   private async alone(one: Held): Promise<void> {
     const { attempts, contract, maxAttempts } = this.options;
-    const count = await attempts.begin(contract.durable, nameOf(one.message), null);
-    if (count > maxAttempts) return this.bury(one.message, `delivered ${one.message.info.deliveryCount} times without being finished`);
+    const count = await this.patiently(() => attempts.begin(contract.durable, nameOf(one.message), null));
+    if (count === INTERRUPTED) {
+      giveBack([one]);
+      return;
+    }
+    if (count > maxAttempts)
+      return this.bury(one.message, `delivered ${one.message.info.deliveryCount} times without being finished`);
     await this.together([one]);
   }
 
   private async done(batch: readonly Held[]): Promise<void> {
     const retried = batch.filter(({ message }) => message.info.deliveryCount > 1).map(({ message }) => nameOf(message));
-    if (retried.length > 0) await this.options.attempts.forget(this.options.contract.durable, retried);
+    if (retried.length > 0) await this.patiently(() => this.options.attempts.forget(this.options.contract.durable, retried));
     for (const { message } of batch) quietly(() => message.ack());
   }
 
@@ -187,7 +224,10 @@ export class BatchConsumer {
       const [failure] = await publisher.publish([deadLetterOf(message, contract, reason, maxPayload())]);
       if (failure === undefined) break;
       logger.warn(`${contract.durable}: dead letter not stored yet: ${failure.reason}`);
-      if (await this.interrupted(Math.min(5_000, 200 * 2 ** tries))) return quietly(() => message.nak());
+      if (await this.interrupted(Math.min(5_000, 200 * 2 ** tries))) {
+        quietly(() => message.nak());
+        return;
+      }
     }
     logger.warn(`${contract.durable}: dead letter from ${message.subject}: ${reason}`);
     quietly(() => message.ack());

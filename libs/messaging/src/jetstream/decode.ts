@@ -15,7 +15,8 @@ type Outcome = { readonly ok: true; readonly delivery: Delivery<unknown> } | { r
 /** Reads one message. What can never be read says why; nothing here throws for what a message holds. */
 export async function decodeMessage(message: JsMsg, { decode, projects }: Decoder): Promise<Outcome> {
   const project = projectOfSubject(message.subject);
-  if (project === undefined || !(await projects.exists(project))) return { ok: false, reason: `unknown project "${project ?? ''}"` };
+  if (project === undefined || !(await projects.exists(project)))
+    return { ok: false, reason: `unknown project "${project ?? ''}"` };
   const decoded = decode(message.data);
   if (!decoded.ok) return decoded;
   const { subject, seq: sequence } = message;

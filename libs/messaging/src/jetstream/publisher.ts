@@ -61,7 +61,10 @@ export class JetStreamPublisher implements StreamPublisher {
     this.waiting.set(token, { settle });
     try {
       const options = headersOf(message);
-      this.nc.publish(message.subject, message.data, { reply: `${this.prefix}.${token}`, ...(options === undefined ? {} : { headers: options }) });
+      this.nc.publish(message.subject, message.data, {
+        reply: `${this.prefix}.${token}`,
+        ...(options === undefined ? {} : { headers: options }),
+      });
     } catch (error) {
       this.settle(token, { reason: error instanceof Error ? error.message : String(error), full: false });
     }

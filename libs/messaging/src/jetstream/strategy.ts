@@ -12,8 +12,11 @@ import { bySchema } from './decode.js';
 export const JETSTREAM = Symbol('JETSTREAM');
 
 /** Marks the handler of a durable: `@OnBatch(consumers.gatingScores) handle(batch: Delivery<TraceScored>[])`. */
-export function OnBatch(contract: ConsumerContract, options: { decode?: (data: Uint8Array) => Decoded<unknown> } = {}): MethodDecorator {
-  return EventPattern<string>(contract.durable, JETSTREAM, options);
+export function OnBatch(
+  contract: ConsumerContract,
+  options: { decode?: (data: Uint8Array) => Decoded<unknown> } = {},
+): MethodDecorator {
+  return EventPattern(contract.durable, JETSTREAM, options);
 }
 
 /** Nest's own filter replaces unknown errors; the strategy needs the original to settle by it. */
@@ -39,7 +42,7 @@ export interface StrategyOptions {
 const nothing = (): void => undefined;
 
 /** Nest's transport for events: every handler is a durable pull consumer that receives batches. */
-export class JetStreamStrategy extends Server<Record<string, () => void>> implements CustomTransportStrategy {
+export class JetStreamStrategy extends Server implements CustomTransportStrategy {
   override readonly transportId = JETSTREAM;
   /** We see the handler's error ourselves and settle by it, so Nest must not swallow it. */
   override readonly propagatesEventHandlerErrors = true;
@@ -63,6 +66,7 @@ export class JetStreamStrategy extends Server<Record<string, () => void>> implem
     // This transport emits no events of its own.
   }
 
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- Nest's own signature
   unwrap<T>(): T {
     return this.options.connection as T;
   }
@@ -77,7 +81,9 @@ export class JetStreamStrategy extends Server<Record<string, () => void>> implem
 
   private async startOne(contract: ConsumerContract, handler: MessageHandler): Promise<void> {
     const { connection, onHealth = nothing, onBatch = nothing, ...rest } = this.options;
-    const decode = (handler.extras as { decode?: (data: Uint8Array) => Decoded<unknown> } | undefined)?.decode ?? bySchema(contract.event.schema);
+    const decode =
+      (handler.extras as { decode?: (data: Uint8Array) => Decoded<unknown> } | undefined)?.decode ??
+      bySchema(contract.event.schema);
     const consumer = new BatchConsumer({
       ...rest,
       contract,
@@ -99,7 +105,8 @@ export class JetStreamStrategy extends Server<Record<string, () => void>> implem
   private async whenThere(contract: ConsumerContract, start: () => Promise<void>): Promise<void> {
     for (let said = false; !this.closing; said = true) {
       try {
-        return await start();
+        await start();
+        return;
       } catch (error) {
         if (!said) this.logger.warn(`waiting for the consumer ${contract.durable} (run \`fleetmend migrate\`): ${String(error)}`);
         await sleep(500);

@@ -1,6 +1,25 @@
-import { AckPolicy, DeliverPolicy, DiscardPolicy, JetStreamApiError, jetstreamManager, RetentionPolicy, StorageType, type ConsumerConfig, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type ConsumerConfig,
+  type JetStreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { consumers, LIVE_PREFIX, SUBJECT_ROOT, streams, subjectsOfStream, type ConsumerContract, type StreamContract } from '#contracts';
+import {
+  consumers,
+  LIVE_PREFIX,
+  SUBJECT_ROOT,
+  streams,
+  subjectsOfStream,
+  type ConsumerContract,
+  type StreamContract,
+} from '#contracts';
 
 /** Streams that keep up with more than this many unacknowledged messages per consumer: two batches each for 16 copies of a service. */
 const MAX_ACK_PENDING = 8_192;
@@ -28,7 +47,10 @@ export function streamConfig(contract: StreamContract, replicas: number): Partia
   };
 }
 
-export function consumerConfig({ durable, event }: ConsumerContract, ackWaitMs: number): Partial<ConsumerConfig> & { durable_name: string } {
+export function consumerConfig(
+  { durable, event }: ConsumerContract,
+  ackWaitMs: number,
+): Partial<ConsumerConfig> & { durable_name: string } {
   return {
     durable_name: durable,
     filter_subject: event.pattern,
@@ -42,7 +64,8 @@ export function consumerConfig({ durable, event }: ConsumerContract, ackWaitMs: 
 
 /** Fields of `wanted` in which `actual` differs; an absent field on the server equals its zero value. */
 export function differences(actual: object, wanted: object): string[] {
-  const zero = (value: unknown): unknown => (value === undefined || value === null || value === 0 || value === false ? null : value);
+  const zero = (value: unknown): unknown =>
+    value === undefined || value === null || value === 0 || value === false ? null : value;
   const have = actual as Record<string, unknown>;
   return Object.entries(wanted)
     .filter(([key, value]) => JSON.stringify(zero(have[key])) !== JSON.stringify(zero(value)))
@@ -84,7 +107,11 @@ async function applyStream(jsm: JetStreamManager, wanted: ReturnType<typeof stre
   return [`stream ${wanted.name} changed: ${changed.join(', ')}`];
 }
 
-async function applyConsumer(jsm: JetStreamManager, stream: string, wanted: ReturnType<typeof consumerConfig>): Promise<string[]> {
+async function applyConsumer(
+  jsm: JetStreamManager,
+  stream: string,
+  wanted: ReturnType<typeof consumerConfig>,
+): Promise<string[]> {
   const actual = await found(jsm.consumers.info(stream, wanted.durable_name), CONSUMER_NOT_FOUND);
   if (actual === null) {
     await jsm.consumers.add(stream, wanted);

@@ -3,7 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const SERVICES_WITH_OUTBOX = ['scoring', 'gating', 'mailbox', 'validation', 'repair'];
 
 /** Near-empty tables with much traffic: vacuum by count, since a share of nothing never comes. */
-const QUEUE_TABLE = 'WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_insert_threshold = -1)';
+const QUEUE_TABLE =
+  'WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_insert_threshold = -1)';
 
 const edge = `
 CREATE SCHEMA edge;
@@ -52,7 +53,7 @@ CREATE INDEX heads_alerting ON gating.heads (project, s) WHERE alerting;
 CREATE TABLE gating.turn_evals (
   s uuid NOT NULL, t bigint NOT NULL, accepted_us bigint NOT NULL, config text NOT NULL, evidence jsonb NOT NULL, signals jsonb NOT NULL,
   partial boolean NOT NULL, skipped text, state jsonb NOT NULL, fired text[] NOT NULL, standing text[] NOT NULL, measured boolean NOT NULL,
-  requested smallint NOT NULL DEFAULT 0, rev int NOT NULL DEFAULT 0, digest text NOT NULL DEFAULT '', folded boolean NOT NULL DEFAULT true,
+  requested smallint NOT NULL DEFAULT 0, rev int NOT NULL DEFAULT 0, digest text NOT NULL DEFAULT '', folded boolean NOT NULL DEFAULT true, report jsonb,
   PRIMARY KEY (s, t)) WITH (fillfactor = 90);
 CREATE INDEX turn_evals_standing ON gating.turn_evals (s, t) WHERE standing <> '{}';`;
 
@@ -60,14 +61,15 @@ const mailbox = `
 CREATE SCHEMA mailbox;
 CREATE TABLE mailbox.session_alerts (
   s uuid PRIMARY KEY, project text NOT NULL, session text NOT NULL, folded_t bigint NOT NULL DEFAULT -1, memory jsonb,
-  counted boolean NOT NULL DEFAULT false, recovered_t bigint) WITH (fillfactor = 70);
+  counted boolean NOT NULL DEFAULT false) WITH (fillfactor = 70);
 CREATE TABLE mailbox.alert_turns (
-  s uuid NOT NULL, t bigint NOT NULL, memory jsonb, posted boolean NOT NULL, recovered boolean NOT NULL, PRIMARY KEY (s, t));
+  s uuid NOT NULL, t bigint NOT NULL, memory jsonb, posted boolean NOT NULL, recovered boolean NOT NULL,
+  signatures text[] NOT NULL, PRIMARY KEY (s, t));
 CREATE TABLE mailbox.breakers (project text PRIMARY KEY, counted double precision[] NOT NULL DEFAULT '{}', open boolean NOT NULL DEFAULT false, window_s double precision NOT NULL DEFAULT 0);
 CREATE INDEX breakers_open ON mailbox.breakers (project) WHERE open;
 CREATE TABLE mailbox.incidents (
   id text PRIMARY KEY, project text NOT NULL, fingerprint text, status text NOT NULL DEFAULT 'open', opened_by text NOT NULL, opened_at timestamptz NOT NULL DEFAULT now());
-CREATE UNIQUE INDEX incidents_open ON mailbox.incidents (project, md5(fingerprint)) WHERE status = 'open' AND fingerprint IS NOT NULL;
+CREATE UNIQUE INDEX incidents_live ON mailbox.incidents (project, md5(fingerprint)) WHERE status IN ('open', 'suppressed') AND fingerprint IS NOT NULL;
 CREATE INDEX incidents_recent ON mailbox.incidents (project, opened_at DESC, id);
 CREATE TABLE mailbox.episodes (
   id text PRIMARY KEY, project text NOT NULL, s uuid NOT NULL, t bigint NOT NULL, session text NOT NULL, incident_id text NOT NULL,
@@ -78,7 +80,7 @@ CREATE INDEX episodes_incident ON mailbox.episodes (incident_id);
 CREATE TABLE mailbox.notices (
   id text PRIMARY KEY, project text NOT NULL, session text NOT NULL, s uuid NOT NULL, t bigint NOT NULL, severity text NOT NULL, status text NOT NULL,
   signatures text[] NOT NULL, summary text NOT NULL, metrics jsonb NOT NULL, flagged_traces text[] NOT NULL, scope_hints jsonb NOT NULL,
-  recommended_scope text, fingerprint text, incident_id text, episode_id text, resolution jsonb, posted_at timestamptz NOT NULL DEFAULT now(),
+  recommended_scope text, fingerprint text, incident_id text, episode_id text, passage text NOT NULL, corrections int NOT NULL DEFAULT 0, resolution jsonb, posted_at timestamptz NOT NULL DEFAULT now(),
   UNIQUE (s, t, signatures));
 CREATE INDEX notices_recent ON mailbox.notices (project, posted_at DESC, id);
 CREATE INDEX notices_by_status ON mailbox.notices (project, status, posted_at DESC);`;

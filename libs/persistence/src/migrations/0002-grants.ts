@@ -25,7 +25,7 @@ export const grants: Readonly<Record<string, readonly string[]>> = {
     'SELECT, INSERT, UPDATE, DELETE ON scoring.outbox, scoring.attempts',
   ],
   fm_gating: [
-    'SELECT ON edge.projects, scoring.configs',
+    'SELECT ON edge.projects, edge.settings, scoring.configs',
     'SELECT, INSERT, UPDATE ON gating.heads, gating.turn_evals',
     'SELECT, INSERT, UPDATE, DELETE ON gating.outbox, gating.attempts',
   ],
@@ -50,9 +50,13 @@ export class Grants1764500000002 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     for (const [role, allowed] of Object.entries(grants)) {
       // Roles belong to the whole server: another database of it may just be creating the same ones.
-      await runner.query(`DO $$ BEGIN CREATE ROLE ${role} NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
+      await runner.query(
+        `DO $$ BEGIN CREATE ROLE ${role} NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
+      );
       // Memberships belong to the whole server too: touched only when missing, so that two databases do not collide.
-      await runner.query(`DO $$ BEGIN IF NOT pg_has_role(current_user, '${role}', 'MEMBER') THEN GRANT ${role} TO CURRENT_USER; END IF; END $$`);
+      await runner.query(
+        `DO $$ BEGIN IF NOT pg_has_role(current_user, '${role}', 'MEMBER') THEN GRANT ${role} TO CURRENT_USER; END IF; END $$`,
+      );
       await runner.query(`GRANT USAGE ON SCHEMA ${SCHEMAS} TO ${role}`);
       await runner.query(`GRANT INSERT ON journal.events TO ${role}`);
       for (const grant of allowed) await runner.query(`GRANT ${grant} TO ${role}`);

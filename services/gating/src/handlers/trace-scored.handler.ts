@@ -46,23 +46,44 @@ function emit(tx: Transaction, { s, project, session, verdict }: SessionBatch & 
   for (const { t, decision } of verdict.rows) {
     if (decision === null) continue;
     for (const tier of decision.request) {
-      tx.emit({ event: tierRequested, id: derivedId('tier.requested', s, t, tier), project, payload: { session_id: session, turn_index: t, tier } });
+      tx.emit({
+        event: tierRequested,
+        id: derivedId('tier.requested', s, t, tier),
+        project,
+        payload: { session_id: session, turn_index: t, tier },
+      });
     }
     if (decision.publish !== null) {
-      tx.emit({ event: turnEvaluated, id: derivedId('turn.evaluated', s, t, decision.revision), project, payload: decision.publish });
+      tx.emit({
+        event: turnEvaluated,
+        id: derivedId('turn.evaluated', s, t, decision.revision),
+        project,
+        payload: decision.publish,
+      });
     }
   }
   journal(tx, { s, project, session, verdict });
 }
 
 /** Firings and corrections, each once: the entry's id holds the revision that it belongs to. */
-function journal(tx: Transaction, { s, project, session, verdict }: Pick<SessionBatch, 's' | 'project' | 'session'> & { verdict: SessionVerdict }): void {
+function journal(
+  tx: Transaction,
+  { s, project, session, verdict }: Pick<SessionBatch, 's' | 'project' | 'session'> & { verdict: SessionVerdict },
+): void {
   for (const t of verdict.tooLate) tx.journal({ id: derivedId('too_late', s, t), project, type: 'too_late', s, session, t });
   for (const { t, decision } of verdict.rows) {
     if (decision === null) continue;
-    const about = { project, s, session, t, doc: { fired: decision.fired, standing: decision.standing, revision: decision.revision } };
-    if (decision.publish?.revision === 1 && decision.fired.length > 0) tx.journal({ ...about, id: derivedId('gate_fired', s, t), type: 'gate_fired' });
+    const about = {
+      project,
+      s,
+      session,
+      t,
+      doc: { fired: decision.fired, standing: decision.standing, revision: decision.revision },
+    };
+    if (decision.publish?.revision === 1 && decision.fired.length > 0)
+      tx.journal({ ...about, id: derivedId('gate_fired', s, t), type: 'gate_fired' });
     const corrected = decision.correctedQuietly || (decision.publish !== null && decision.revision > 1);
-    if (corrected) tx.journal({ ...about, id: derivedId('gate_corrected', s, t, decision.digest, decision.revision), type: 'gate_corrected' });
+    if (corrected)
+      tx.journal({ ...about, id: derivedId('gate_corrected', s, t, decision.digest, decision.revision), type: 'gate_corrected' });
   }
 }

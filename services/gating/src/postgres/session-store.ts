@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Tier, TraceScored } from '#contracts';
 import { untouched, type Evidence, type GateConfig, type Trajectory } from '#domain/gate';
+import type { TurnDecision } from '#domain/report';
 import type { Transaction } from '#persistence';
 import type { KnownSession, SessionVerdict, StoredTurn } from '../judge-session.js';
 
@@ -48,9 +49,14 @@ export class SessionStore {
   private readonly configs = new Map<string, GateConfig>();
 
   /** Locks the sessions of a batch (created when missing) and reads what deciding them needs. `batch` is sorted by `s`. */
-  async load(tx: Transaction, batch: readonly SessionBatch[]): Promise<{ known: Map<string, KnownSession>; configs: ReadonlyMap<string, GateConfig> }> {
+  async load(
+    tx: Transaction,
+    batch: readonly SessionBatch[],
+  ): Promise<{ known: Map<string, KnownSession>; configs: ReadonlyMap<string, GateConfig> }> {
     const heads = await this.lockHeads(tx, batch);
-    const late = batch.filter(({ s, answers }) => Math.min(...answers.map(({ turn_index }) => turn_index)) <= (heads.get(s)?.last_t ?? -1));
+    const late = batch.filter(
+      ({ s, answers }) => Math.min(...answers.map(({ turn_index }) => turn_index)) <= (heads.get(s)?.last_t ?? -1),
+    );
     const places = await loadPlaces(tx, late);
     const known = new Map(
       batch.map(({ s, session }) => {
@@ -59,7 +65,10 @@ export class SessionStore {
         return [s, { session, lastTurn: head.last_t, head: head.state, ...place }];
       }),
     );
-    const ids = [...batch.flatMap(({ answers }) => answers.map(({ config }) => config)), ...[...places.values()].flatMap(({ turns }) => turns.map(({ config }) => config))];
+    const ids = [
+      ...batch.flatMap(({ answers }) => answers.map(({ config }) => config)),
+      ...[...places.values()].flatMap(({ turns }) => turns.map(({ config }) => config)),
+    ];
     return { known, configs: await this.loadConfigs(tx, [...new Set(ids)]) };
   }
 
@@ -67,7 +76,12 @@ export class SessionStore {
     if (batch.length === 0) return;
     const turns = batch.flatMap(({ s, verdict }) => verdict.rows.map((row) => turnRow(s, row)));
     await tx.query(UPSERT_TURNS, [JSON.stringify(turns)]);
-    const heads = batch.map(({ s, verdict: { lastTurn, head } }) => ({ s, last_t: lastTurn, state: head, alerting: head.standing.length > 0 }));
+    const heads = batch.map(({ s, verdict: { lastTurn, head } }) => ({
+      s,
+      last_t: lastTurn,
+      state: head,
+      alerting: head.standing.length > 0,
+    }));
     await tx.query(
       `UPDATE gating.heads SET last_t = r.last_t, state = r.state, alerting = r.alerting
        FROM json_to_recordset($1::json) AS r(s uuid, last_t bigint, state jsonb, alerting boolean) WHERE heads.s = r.s`,
@@ -94,7 +108,10 @@ export class SessionStore {
   private async loadConfigs(tx: Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, GateConfig>> {
     const unknown = ids.filter((id) => !this.configs.has(id));
     if (unknown.length > 0) {
-      const rows = await tx.query<{ id: string; doc: GateConfig }>('SELECT id, doc FROM scoring.configs WHERE id = ANY($1::text[])', [unknown]);
+      const rows = await tx.query<{ id: string; doc: GateConfig }>(
+        'SELECT id, doc FROM scoring.configs WHERE id = ANY($1::text[])',
+        [unknown],
+      );
       for (const { id, doc } of rows) this.configs.set(id, doc);
     }
     return this.configs;
@@ -103,7 +120,8 @@ export class SessionStore {
 
 const LOCK_HEADS = 'SELECT s, last_t, state FROM gating.heads WHERE s = ANY($1::uuid[]) ORDER BY s FOR UPDATE';
 
-const TURN_COLUMNS = 'e.t, e.accepted_us, e.config, e.evidence, e.signals, e.partial, e.skipped, e.state, e.requested, e.rev, e.digest, e.folded';
+const TURN_COLUMNS =
+  'e.t, e.accepted_us, e.config, e.evidence, e.signals, e.partial, e.skipped, e.state, e.requested, e.rev, e.digest, e.folded';
 
 /** For sessions whose batch reaches back: the turns from the first one touched on, and the state before it. */
 async function loadPlaces(tx: Transaction, late: readonly SessionBatch[]): Promise<Map<string, Place>> {
@@ -159,15 +177,20 @@ function turnRow(s: string, row: SessionVerdict['rows'][number]): Record<string,
     signals: row.signals,
     partial: row.partial,
     skipped: row.skipped,
-    state: decision?.after ?? row.state,
-    fired: decision?.fired ?? [],
-    standing: decision?.standing ?? [],
-    measured: decision?.measured ?? false,
-    requested: maskOf(decision?.requested ?? row.requested),
-    rev: decision?.revision ?? row.revision,
-    digest: decision?.digest ?? row.digest,
     folded: row.folded,
+    ...(decision === null ? undecided(row) : decided(decision)),
   };
+}
+
+function decided({ after, fired, standing, measured, requested, revision, digest, report }: TurnDecision): Record<string, unknown> {
+  // The report only where something is wrong: the mailbox reads it, and a healthy turn's row stays small.
+  const kept = standing.length > 0 ? report : null;
+  return { state: after, fired, standing, measured, requested: maskOf(requested), rev: revision, digest, report: kept };
+}
+
+/** A turn that came too late to be folded: its facts only. */
+function undecided({ state, requested, revision, digest }: StoredTurn): Record<string, unknown> {
+  return { state, fired: [], standing: [], measured: false, requested: maskOf(requested), rev: revision, digest, report: null };
 }
 
 /** Tiers as bits: tier 2 is 4, tier 3 is 8. */
@@ -180,12 +203,12 @@ function tiersOf(mask: number): Tier[] {
 }
 
 const UPSERT_TURNS = `
-INSERT INTO gating.turn_evals (s, t, accepted_us, config, evidence, signals, partial, skipped, state, fired, standing, measured, requested, rev, digest, folded)
+INSERT INTO gating.turn_evals (s, t, accepted_us, config, evidence, signals, partial, skipped, state, fired, standing, measured, requested, rev, digest, folded, report)
 SELECT s, t, accepted_us, config, evidence, signals, partial, skipped, state, ARRAY(SELECT json_array_elements_text(fired)), ARRAY(SELECT json_array_elements_text(standing)),
-  measured, requested, rev, digest, folded
+  measured, requested, rev, digest, folded, report
 FROM json_to_recordset($1::json) AS r(s uuid, t bigint, accepted_us bigint, config text, evidence jsonb, signals jsonb, partial boolean, skipped text, state jsonb,
-  fired json, standing json, measured boolean, requested smallint, rev int, digest text, folded boolean)
+  fired json, standing json, measured boolean, requested smallint, rev int, digest text, folded boolean, report jsonb)
 ORDER BY s, t
 ON CONFLICT (s, t) DO UPDATE SET evidence = excluded.evidence, signals = excluded.signals, partial = excluded.partial, skipped = excluded.skipped,
   state = excluded.state, fired = excluded.fired, standing = excluded.standing, measured = excluded.measured, requested = excluded.requested,
-  rev = excluded.rev, digest = excluded.digest`;
+  rev = excluded.rev, digest = excluded.digest, report = excluded.report`;

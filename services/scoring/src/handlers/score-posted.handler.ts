@@ -17,18 +17,16 @@ export class ScorePostedHandler {
   @OnBatch(consumers.scoringScores)
   async handle(@Payload() batch: readonly Delivery<PayloadOf<typeof scorePosted>>[]): Promise<void> {
     const posted = batch.flatMap(({ project, payload }) =>
-      payload.scores.map(
-        (score): PostedScore => ({
-          s: sessionKey(project, payload.session_id),
-          t: payload.turn_index,
-          project,
-          session: payload.session_id,
-          trace: score.trace_id ?? '',
-          metric: score.metric,
-          value: score.value,
-          reason: score.reason ?? null,
-        }),
-      ),
+      payload.scores.map((score): PostedScore => ({
+        s: sessionKey(project, payload.session_id),
+        t: payload.turn_index,
+        project,
+        session: payload.session_id,
+        trace: score.trace_id ?? '',
+        metric: score.metric,
+        value: score.value,
+        reason: score.reason ?? null,
+      })),
     );
     await this.work.run((tx) => this.scores.post(tx, posted));
   }

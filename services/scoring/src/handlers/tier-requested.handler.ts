@@ -16,9 +16,18 @@ export class TierRequestedHandler {
 
   @OnBatch(consumers.scoringTiers)
   async handle(@Payload() batch: readonly Delivery<TierRequested>[]): Promise<void> {
-    const requests = batch.map(({ project, payload }) => ({ s: sessionKey(project, payload.session_id), t: payload.turn_index, tier: payload.tier }));
+    const requests = batch.map(({ project, payload }) => ({
+      s: sessionKey(project, payload.session_id),
+      t: payload.turn_index,
+      tier: payload.tier,
+    }));
     await this.work.run(async (tx) => {
-      for (const tier of [2, 3] as const) await this.turns.answer(tx, tier, requests.filter((one) => one.tier === tier));
+      for (const tier of [2, 3] as const)
+        await this.turns.answer(
+          tx,
+          tier,
+          requests.filter((one) => one.tier === tier),
+        );
     });
   }
 }

@@ -45,7 +45,9 @@ const POSTED_EVALUATOR = 'verifier/1';
  */
 export async function attachPosted(tx: Transaction, keys: readonly Key[]): Promise<void> {
   if (keys.length === 0) return;
-  await attachWhere(tx, 'JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)', [JSON.stringify(keys.map(({ s, t }) => ({ s, t })))]);
+  await attachWhere(tx, 'JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)', [
+    JSON.stringify(keys.map(({ s, t }) => ({ s, t }))),
+  ]);
 }
 
 /** The turn and the score were written beside each other and missed each other: found by looking again. */
@@ -81,12 +83,25 @@ async function attachWhere(tx: Transaction, join: string, parameters: readonly u
   );
   for (const turn of answered) {
     const scores = posted.filter(({ s, t }) => s === turn.s && t === turn.t).map(toScore);
-    await saveScores(tx, scores.map((score, ordinal) => ({ s: turn.s, t: turn.t, tier: 0, ordinal, score })));
+    await saveScores(
+      tx,
+      scores.map((score, ordinal) => ({ s: turn.s, t: turn.t, tier: 0, ordinal, score })),
+    );
     emitOutcome(tx, turn, scores);
   }
 }
 
-function toScore({ trace, metric, value, reason }: { trace: string; metric: string; value: number | null; reason: string | null }): Score {
+function toScore({
+  trace,
+  metric,
+  value,
+  reason,
+}: {
+  trace: string;
+  metric: string;
+  value: number | null;
+  reason: string | null;
+}): Score {
   return {
     metric,
     trace_id: trace === '' ? null : trace,

@@ -45,7 +45,10 @@ export class TurnStore {
   async referencedBodies(tx: Transaction, batch: readonly Delivery<TurnPayload>[]): Promise<Map<string, Buffer>> {
     const hashes = batch.flatMap(({ payload }) => ('body_ref' in payload ? [payload.body_ref] : []));
     if (hashes.length === 0) return new Map();
-    const rows = await tx.query<{ hash: string; body: Buffer }>('SELECT hash, body FROM edge.bodies WHERE hash = ANY($1::text[])', [hashes]);
+    const rows = await tx.query<{ hash: string; body: Buffer }>(
+      'SELECT hash, body FROM edge.bodies WHERE hash = ANY($1::text[])',
+      [hashes],
+    );
     return new Map(rows.map(({ hash, body }) => [hash, body]));
   }
 
@@ -58,7 +61,8 @@ export class TurnStore {
     await saveSessions(tx, first);
     const back = first.filter(({ config }) => looksBack(config));
     // Whoever looks at a session's earlier turns must not miss one that is being written beside it.
-    if (back.length > 0) await tx.query('SELECT s FROM scoring.sessions WHERE s = ANY($1::uuid[]) ORDER BY s FOR UPDATE', [back.map(({ s }) => s)]);
+    if (back.length > 0)
+      await tx.query('SELECT s FROM scoring.sessions WHERE s = ANY($1::uuid[]) ORDER BY s FOR UPDATE', [back.map(({ s }) => s)]);
     const inserted = new Set((await insertTurns(tx, first)).map(keyOf));
     const fresh = first.filter((one) => inserted.has(keyOf(one)));
     await insertBodies(tx, fresh);
@@ -66,7 +70,10 @@ export class TurnStore {
     const ready = fresh.filter((one) => !awaitsTraces(one.turn)).map((one) => ({ ...one, partial: false }));
     await attachPosted(tx, fresh);
     await this.answerTurns(tx, 1, ready);
-    await this.answerFollowers(tx, fresh.filter(({ config }) => looksBack(config)));
+    await this.answerFollowers(
+      tx,
+      fresh.filter(({ config }) => looksBack(config)),
+    );
   }
 
   /** Answers a costlier tier that the gate asked for, once per turn and tier. */
@@ -108,22 +115,40 @@ export class TurnStore {
         [keysJson(turns.filter(({ config }) => config.tiers[tier].includes('loop_detection')))],
       );
       const answers = new Map(answered.map((one) => [keyOf(one), one.answer]));
-      await this.answerTurns(tx, tier, turns.filter((one) => answers.has(keyOf(one))), answers);
+      await this.answerTurns(
+        tx,
+        tier,
+        turns.filter((one) => answers.has(keyOf(one))),
+        answers,
+      );
     }
   }
 
-  private async answerTurns(tx: Transaction, tier: Exclude<Tier, 0>, turns: readonly Answerable[], answers?: ReadonlyMap<string, number>): Promise<void> {
+  private async answerTurns(
+    tx: Transaction,
+    tier: Exclude<Tier, 0>,
+    turns: readonly Answerable[],
+    answers?: ReadonlyMap<string, number>,
+  ): Promise<void> {
     if (turns.length === 0) return;
-    const earlier = await earlierAnswers(tx, turns.filter(({ config }) => looksBack(config)));
+    const earlier = await earlierAnswers(
+      tx,
+      turns.filter(({ config }) => looksBack(config)),
+    );
     const scored = turns.map((one) => ({ ...one, scores: scoreTier(one.turn, tier, one.config, earlier.get(keyOf(one)) ?? []) }));
-    await saveScores(tx, scored.flatMap(({ s, t, scores }) => scores.map((score, ordinal) => ({ s, t, tier, ordinal, score }))));
+    await saveScores(
+      tx,
+      scored.flatMap(({ s, t, scores }) => scores.map((score, ordinal) => ({ s, t, tier, ordinal, score }))),
+    );
     for (const one of scored) emitAnswer(tx, one, { tier, answer: answers?.get(keyOf(one)) ?? 1, scores: one.scores });
   }
 
   /** Stored turns with their bodies, sorted by key. */
   private async load(tx: Transaction, keys: readonly Key[]): Promise<Answerable[]> {
     if (keys.length === 0) return [];
-    const rows = await tx.query<Key & { project: string; accepted_us: number; config: string; doc: GateConfig; partial: boolean; body: Buffer }>(
+    const rows = await tx.query<
+      Key & { project: string; accepted_us: number; config: string; doc: GateConfig; partial: boolean; body: Buffer }
+    >(
       `SELECT t.s, t.t, t.project, t.accepted_us, t.config, c.doc, t.partial, b.body FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
        JOIN scoring.turns t USING (s, t) JOIN scoring.turn_bodies b USING (s, t) JOIN scoring.configs c ON c.id = t.config ORDER BY t.s, t.t`,
       [keysJson(keys)],
@@ -141,7 +166,11 @@ function awaitsTraces({ trace_ids: named, traces }: Turn): boolean {
   return (named ?? []).some((id) => !inline.has(id));
 }
 
-function emitAnswer(tx: Transaction, one: Answerable, { tier, answer, scores }: { tier: Tier; answer: number; scores: Score[] }): void {
+function emitAnswer(
+  tx: Transaction,
+  one: Answerable,
+  { tier, answer, scores }: { tier: Tier; answer: number; scores: Score[] },
+): void {
   tx.emit({
     event: traceScored,
     id: derivedId('trace.scored', one.s, one.t, tier, answer),
@@ -165,13 +194,16 @@ function emitAnswer(tx: Transaction, one: Answerable, { tier, answer, scores }: 
 /** One row per distinct configuration, by its content; written with every batch, since an earlier one may have been rolled back. */
 async function saveConfigs(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
   const rows = [...new Map(turns.map(({ configId, config }) => [configId, config]))].map(([id, doc]) => ({ id, doc }));
-  await tx.query('INSERT INTO scoring.configs (id, doc) SELECT id, doc FROM json_to_recordset($1::json) AS r(id text, doc jsonb) ORDER BY id ON CONFLICT DO NOTHING', [
-    JSON.stringify(rows),
-  ]);
+  await tx.query(
+    'INSERT INTO scoring.configs (id, doc) SELECT id, doc FROM json_to_recordset($1::json) AS r(id text, doc jsonb) ORDER BY id ON CONFLICT DO NOTHING',
+    [JSON.stringify(rows)],
+  );
 }
 
 async function saveSessions(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
-  const rows = new Map(turns.map(({ s, project, turn }) => [s, { s, project, session: turn.session_id, agent: turn.agent?.id ?? null }]));
+  const rows = new Map(
+    turns.map(({ s, project, turn }) => [s, { s, project, session: turn.session_id, agent: turn.agent?.id ?? null }]),
+  );
   await tx.query(
     `INSERT INTO scoring.sessions (s, project, session, agent)
      SELECT s, project, session, agent FROM json_to_recordset($1::json) AS r(s uuid, project text, session text, agent text) ORDER BY s ON CONFLICT DO NOTHING`,
@@ -201,12 +233,18 @@ function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise
 async function insertBodies(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
   if (turns.length === 0) return;
   const places = turns.map((_, index) => `($${3 * index + 1}, $${3 * index + 2}, $${3 * index + 3})`).join(', ');
-  await tx.query(`INSERT INTO scoring.turn_bodies (s, t, body) VALUES ${places}`, turns.flatMap(({ s, t, body }) => [s, t, body]));
+  await tx.query(
+    `INSERT INTO scoring.turn_bodies (s, t, body) VALUES ${places}`,
+    turns.flatMap(({ s, t, body }) => [s, t, body]),
+  );
 }
 
 /** A second body with other content: the first stays, and somebody may want to know. */
 async function journalConflicts(tx: Transaction, turns: readonly ConfiguredTurn[], inserted: ReadonlySet<string>): Promise<void> {
-  const known = turns.filter((one) => !inserted.has(keyOf(one)) || turns.some((other) => other !== one && keyOf(other) === keyOf(one) && other.sha !== one.sha));
+  const known = turns.filter(
+    (one) =>
+      !inserted.has(keyOf(one)) || turns.some((other) => other !== one && keyOf(other) === keyOf(one) && other.sha !== one.sha),
+  );
   if (known.length === 0) return;
   const stored = await tx.query<Key & { sha: string }>(
     `SELECT s, t, encode(body_sha, 'hex') AS sha FROM scoring.turns JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)`,
@@ -215,7 +253,15 @@ async function journalConflicts(tx: Transaction, turns: readonly ConfiguredTurn[
   const shas = new Map(stored.map((one) => [keyOf(one), one.sha]));
   for (const { s, t, sha, project, turn } of known) {
     if (shas.get(keyOf({ s, t })) === sha) continue;
-    tx.journal({ id: derivedId('turn_conflict', s, t, sha), project, type: 'turn_conflict', s, session: turn.session_id, t, doc: { kept: shas.get(keyOf({ s, t })), refused: sha } });
+    tx.journal({
+      id: derivedId('turn_conflict', s, t, sha),
+      project,
+      type: 'turn_conflict',
+      s,
+      session: turn.session_id,
+      t,
+      doc: { kept: shas.get(keyOf({ s, t })), refused: sha },
+    });
   }
 }
 

@@ -1,0 +1,70 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { ProjectGate } from '#domain/notices';
+import { SettingsDirectory, UnitOfWork, type Transaction } from '#persistence';
+import { announceBreaker } from '../announcements.js';
+import { NoticeStore } from '../postgres/notice-store.js';
+
+const TICK_MS = 1_000;
+
+/** Closes breakers whose window has run empty, and says so, even when no notice wants to be posted. */
+@Injectable()
+export class BreakerTimer implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(BreakerTimer.name);
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly settings: SettingsDirectory,
+    private readonly notices: NoticeStore,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.running ??= this.tick().finally(() => {
+        this.running = undefined;
+      });
+    }, TICK_MS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  /** A database that is away is said by the consumers; the next tick tries again. */
+  private async tick(): Promise<void> {
+    try {
+      const open = await this.work.read<{ project: string }>(
+        'SELECT project FROM mailbox.breakers WHERE open ORDER BY project',
+        [],
+      );
+      if (open.length > 0)
+        await this.work.run((tx) =>
+          this.settle(
+            tx,
+            open.map(({ project }) => project),
+          ),
+        );
+    } catch (error) {
+      this.logger.debug(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private async settle(tx: Transaction, projects: readonly string[]): Promise<void> {
+    const { breakers, now } = await this.notices.lockBreakers(tx, projects);
+    for (const [project, before] of breakers) {
+      const settings = await this.settings.of(project);
+      const gate = new ProjectGate(before, new Set(), settings, now);
+      if (!gate.settle()) continue;
+      await this.notices.saveBreakers(tx, new Map([[project, gate.breaker]]));
+      announceBreaker(tx, {
+        project,
+        settings,
+        breaker: gate.breaker,
+        cause: `window|${Math.max(...before.counted)}`,
+        reason: 'the window is empty',
+      });
+    }
+  }
+}

@@ -1,0 +1,4 @@
+import { runService } from '#service';
+import { startMailbox } from './mailbox.module.js';
+
+await runService(startMailbox);

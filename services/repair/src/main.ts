@@ -1,0 +1,4 @@
+import { runService } from '#service';
+import { startRepair } from './repair.module.js';
+
+await runService(startRepair);

@@ -1,0 +1,4 @@
+import { runService } from '#service';
+import { startValidation } from './validation.module.js';
+
+await runService(startValidation);
