@@ -16,7 +16,7 @@ export function OnBatch(
   contract: ConsumerContract,
   options: { decode?: (data: Uint8Array) => Decoded<unknown> } = {},
 ): MethodDecorator {
-  return EventPattern(contract.durable, JETSTREAM, options);
+  return EventPattern<unknown>(contract.durable, JETSTREAM, options);
 }
 
 /** Nest's own filter replaces unknown errors; the strategy needs the original to settle by it. */
