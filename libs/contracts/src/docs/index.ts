@@ -1,0 +1,1 @@
+export { generatedFiles, type GeneratedInput } from './generated-files.js';
