@@ -2,15 +2,17 @@ import { JsonSyntaxError } from './json-error.js';
 
 /** Nesting that is accepted. Real turns nest a dozen levels; what comes after parsing walks values recursively. */
 export const MAX_DEPTH = 200;
-/** 2^53 has 16 digits: an integer of fewer is exact as a number. */
+/** 2^53 is 9007199254740992, of 16 digits: an integer of fewer is exact as a number, and so is one of 16 that begins below 9. */
 const EXACT_DIGITS = 15;
+const NINE = 0x39;
+const POINT = 0x2e;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
  * Looks over a text before it is parsed, in one loop without allocating (about a nanosecond a character).
- * @returns whether it holds a run of 16 or more digits outside strings
+ * @returns whether it holds, outside strings, an integer that a number may not hold exactly
  * @throws JsonSyntaxError when it nests deeper than `MAX_DEPTH`
  */
 export function scanJson(text: string): boolean {
@@ -21,7 +23,7 @@ export function scanJson(text: string): boolean {
     const unit = text.charCodeAt(at);
     if (unit >= 0x30 && unit <= 0x39) {
       digits += 1;
-      if (digits > EXACT_DIGITS) long = true;
+      if (digits > EXACT_DIGITS) long ||= mayBeInexact(text, at - digits + 1, digits);
       continue;
     }
     digits = 0;
@@ -35,6 +37,12 @@ export function scanJson(text: string): boolean {
     }
   }
   return long;
+}
+
+/** Looked at again with every further digit of a run, so `digits` is how many there are so far. Fractions lose nothing that JSON.parse keeps. */
+function mayBeInexact(text: string, start: number, digits: number): boolean {
+  if (text.charCodeAt(start - 1) === POINT) return false;
+  return digits > EXACT_DIGITS + 1 || text.charCodeAt(start) === NINE;
 }
 
 export function tooDeep(text: string, at: number): JsonSyntaxError {

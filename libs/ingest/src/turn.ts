@@ -1,6 +1,7 @@
 import { turnEndedInput, type Span, type Trace, type Turn } from '#contracts';
 import { redactSecrets, storable } from '#domain/text';
-import { toEpochMicros } from './time.js';
+import { stringifyJson } from './json.js';
+import { toEpochMicros, toIso } from './time.js';
 
 export interface FieldError {
   readonly path: string;
@@ -48,6 +49,26 @@ export function normaliseTurn(value: unknown): NormalisedTurn {
   const turn = withTimes(known(rest, TURN_FIELDS), '', errors) as unknown as Turn;
   if (traces !== null && traces !== undefined) turn.traces = tracesOf(traces as Fields[], errors, notes);
   return errors.length > 0 ? { ok: false, errors } : { ok: true, turn, notes };
+}
+
+/**
+ * A turn as it travels and is stored: JSON with times written out (RFC 3339), since the unit of a small integer would be told
+ * anew, and perhaps otherwise, by whoever reads it next.
+ */
+export function stringifyTurn(turn: Turn): string {
+  const { traces, ...rest } = turn;
+  const written = traces?.map((trace) => ({ ...writtenOut(trace), spans: trace.spans.map(writtenOut) }));
+  return stringifyJson(written === undefined ? writtenOut(rest) : { ...writtenOut(rest), traces: written });
+}
+
+function writtenOut<T extends { started_at?: number | undefined; ended_at?: number | undefined }>(timed: T): object {
+  const { started_at: started, ended_at: ended } = timed;
+  if (started === undefined && ended === undefined) return timed;
+  return {
+    ...timed,
+    ...(started === undefined ? {} : { started_at: toIso(started) }),
+    ...(ended === undefined ? {} : { ended_at: toIso(ended) }),
+  };
 }
 
 function tracesOf(traces: readonly Fields[], errors: FieldError[], notes: string[]): Trace[] {

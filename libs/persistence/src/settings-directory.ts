@@ -6,6 +6,8 @@ import { mergeSettings } from './merge-settings.js';
 
 /** How long a change of a project's settings may take to reach a service. */
 const REFRESH_MS = 1_000;
+/** A project that nobody knows may just have been created: looked for again, but not for every message that names it. */
+const UNKNOWN_REFRESH_MS = 100;
 
 interface SettingsRow {
   readonly project: string;
@@ -33,23 +35,24 @@ export class SettingsDirectory implements ProjectDirectory {
   ) {}
 
   async exists(project: string): Promise<boolean> {
-    await this.refresh();
+    await this.refresh(REFRESH_MS);
+    if (!this.projects.has(project)) await this.refresh(UNKNOWN_REFRESH_MS);
     return this.projects.has(project);
   }
 
   /** A project's settings in force; the defaults for a project that does not exist. */
   async of(project: string): Promise<ProjectSettings> {
-    await this.refresh();
+    await this.refresh(REFRESH_MS);
     return this.projects.get(project)?.settings ?? projectSettings.parse(this.base);
   }
 
   async all(): Promise<ReadonlyMap<string, ProjectSettings>> {
-    await this.refresh();
+    await this.refresh(REFRESH_MS);
     return new Map([...this.projects].map(([project, { settings }]) => [project, settings]));
   }
 
-  private async refresh(): Promise<void> {
-    if (performance.now() - this.readAt < REFRESH_MS) return;
+  private async refresh(maxAgeMs: number): Promise<void> {
+    if (performance.now() - this.readAt < maxAgeMs) return;
     this.reading ??= this.read().finally(() => {
       this.reading = undefined;
     });

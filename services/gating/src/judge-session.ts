@@ -67,7 +67,9 @@ export function judgeSession(
   return {
     head: ordered.some(({ folded }) => folded) ? after : known.head,
     lastTurn: newest,
-    rows: rows.filter((row) => (row.decision === null ? row.isNew : touched.has(row.t) || differs(row.decision, stored.get(row.t)))),
+    rows: rows.filter((row) =>
+      row.decision === null ? row.isNew : touched.has(row.t) || differs(row.decision, stored.get(row.t)),
+    ),
     tooLate: rows.filter((row) => row.isNew && !row.folded).map(({ t }) => t),
   };
 }

@@ -1,5 +1,5 @@
 import { bodyReference, type Turn } from '#contracts';
-import { normaliseTurn, parseJson, stringifyJson } from '#ingest';
+import { normaliseTurn, parseJson, stringifyTurn } from '#ingest';
 import type { Decoded } from '#messaging';
 import type { TurnPayload } from './accepted-turn.js';
 
@@ -27,7 +27,7 @@ function normalised(value: unknown, notes: readonly string[]): Decoded<{ turn: T
     };
   return {
     ok: true,
-    payload: { turn: result.turn, body: Buffer.from(stringifyJson(result.turn)) },
+    payload: { turn: result.turn, body: Buffer.from(stringifyTurn(result.turn)) },
     notes: [...notes, ...result.notes],
   };
 }

@@ -53,8 +53,10 @@ CREATE INDEX heads_alerting ON gating.heads (project, s) WHERE alerting;
 CREATE TABLE gating.turn_evals (
   s uuid NOT NULL, t bigint NOT NULL, accepted_us bigint NOT NULL, config text NOT NULL, evidence jsonb NOT NULL, signals jsonb NOT NULL,
   partial boolean NOT NULL, skipped text, state jsonb NOT NULL, fired text[] NOT NULL, standing text[] NOT NULL, measured boolean NOT NULL,
-  requested smallint NOT NULL DEFAULT 0, rev int NOT NULL DEFAULT 0, digest text NOT NULL DEFAULT '', folded boolean NOT NULL DEFAULT true, report jsonb,
+  requested smallint NOT NULL DEFAULT 0, rev int NOT NULL DEFAULT 0, digest text NOT NULL DEFAULT '', folded boolean NOT NULL DEFAULT true,
+  answered boolean NOT NULL DEFAULT true, report jsonb,
   PRIMARY KEY (s, t)) WITH (fillfactor = 90);
+CREATE INDEX turn_evals_unanswered ON gating.turn_evals (s, t) WHERE NOT answered;
 CREATE INDEX turn_evals_standing ON gating.turn_evals (s, t) WHERE standing <> '{}';`;
 
 const mailbox = `
@@ -116,7 +118,10 @@ const compression = `
 DO $$ BEGIN
   ALTER TABLE scoring.turn_bodies ALTER COLUMN body SET COMPRESSION lz4;
   ALTER TABLE edge.bodies ALTER COLUMN body SET COMPRESSION lz4;
-EXCEPTION WHEN feature_not_supported THEN NULL; END $$;`;
+EXCEPTION WHEN feature_not_supported THEN
+  ALTER TABLE scoring.turn_bodies ALTER COLUMN body SET STORAGE EXTERNAL;
+  ALTER TABLE edge.bodies ALTER COLUMN body SET STORAGE EXTERNAL;
+END $$;`;
 
 export class Foundation1764500000001 implements MigrationInterface {
   readonly name = 'Foundation1764500000001';

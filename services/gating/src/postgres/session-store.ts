@@ -182,15 +182,35 @@ function turnRow(s: string, row: SessionVerdict['rows'][number]): Record<string,
   };
 }
 
-function decided({ after, fired, standing, measured, requested, revision, digest, report }: TurnDecision): Record<string, unknown> {
+function decided({
+  after,
+  fired,
+  standing,
+  measured,
+  requested,
+  revision,
+  digest,
+  report,
+}: TurnDecision): Record<string, unknown> {
   // The report only where something is wrong: the mailbox reads it, and a healthy turn's row stays small.
   const kept = standing.length > 0 ? report : null;
-  return { state: after, fired, standing, measured, requested: maskOf(requested), rev: revision, digest, report: kept };
+  const answered = report !== null;
+  return { state: after, fired, standing, measured, requested: maskOf(requested), rev: revision, digest, answered, report: kept };
 }
 
 /** A turn that came too late to be folded: its facts only. */
 function undecided({ state, requested, revision, digest }: StoredTurn): Record<string, unknown> {
-  return { state, fired: [], standing: [], measured: false, requested: maskOf(requested), rev: revision, digest, report: null };
+  return {
+    state,
+    fired: [],
+    standing: [],
+    measured: false,
+    requested: maskOf(requested),
+    rev: revision,
+    digest,
+    answered: true,
+    report: null,
+  };
 }
 
 /** Tiers as bits: tier 2 is 4, tier 3 is 8. */
@@ -203,12 +223,12 @@ function tiersOf(mask: number): Tier[] {
 }
 
 const UPSERT_TURNS = `
-INSERT INTO gating.turn_evals (s, t, accepted_us, config, evidence, signals, partial, skipped, state, fired, standing, measured, requested, rev, digest, folded, report)
+INSERT INTO gating.turn_evals (s, t, accepted_us, config, evidence, signals, partial, skipped, state, fired, standing, measured, requested, rev, digest, folded, answered, report)
 SELECT s, t, accepted_us, config, evidence, signals, partial, skipped, state, ARRAY(SELECT json_array_elements_text(fired)), ARRAY(SELECT json_array_elements_text(standing)),
-  measured, requested, rev, digest, folded, report
+  measured, requested, rev, digest, folded, answered, report
 FROM json_to_recordset($1::json) AS r(s uuid, t bigint, accepted_us bigint, config text, evidence jsonb, signals jsonb, partial boolean, skipped text, state jsonb,
-  fired json, standing json, measured boolean, requested smallint, rev int, digest text, folded boolean, report jsonb)
+  fired json, standing json, measured boolean, requested smallint, rev int, digest text, folded boolean, answered boolean, report jsonb)
 ORDER BY s, t
 ON CONFLICT (s, t) DO UPDATE SET evidence = excluded.evidence, signals = excluded.signals, partial = excluded.partial, skipped = excluded.skipped,
   state = excluded.state, fired = excluded.fired, standing = excluded.standing, measured = excluded.measured, requested = excluded.requested,
-  rev = excluded.rev, digest = excluded.digest, report = excluded.report`;
+  rev = excluded.rev, digest = excluded.digest, answered = excluded.answered, report = excluded.report`;

@@ -176,11 +176,13 @@ export function sameStep(a: AlertStep, b: AlertStep): boolean {
 }
 
 /**
- * Reports of `k` from its turn on, up to the first turn that still waits for a tier it asked for: what that tier says decides
- * what the turns after it mean, and a notice that is taken back a moment later helps nobody.
+ * Reports of `k` from its turn on, up to the session's first turn that still waits for a tier it asked for: what that tier says
+ * decides what the turns after it mean, and a notice that is taken back a moment later helps nobody. Its answer comes back here.
+ * A tier whose request died is waited for a quarter of an hour.
  */
-const VISIBLE_REPORTS = `CROSS JOIN LATERAL (SELECT min(u.t) AS t FROM gating.turn_evals u WHERE u.s = k.s AND u.t >= k."from" AND u.rev = 0 AND u.folded) open_turn
-  JOIN gating.turn_evals e ON e.s = k.s AND e.t >= k."from" AND e.rev > 0 AND (open_turn.t IS NULL OR e.t < open_turn.t)`;
+const VISIBLE_REPORTS = `CROSS JOIN LATERAL (SELECT min(u.t) AS t FROM gating.turn_evals u WHERE u.s = k.s AND NOT u.answered
+    AND u.accepted_us > (extract(epoch FROM now()) - 900) * 1000000) waiting
+  JOIN gating.turn_evals e ON e.s = k.s AND e.t >= k."from" AND e.rev > 0 AND (waiting.t IS NULL OR e.t < waiting.t)`;
 
 const UPSERT_STEPS = `INSERT INTO mailbox.alert_turns (s, t, memory, posted, recovered, signatures)
   SELECT s, t, memory, posted, recovered, ARRAY(SELECT json_array_elements_text(signatures))

@@ -241,10 +241,9 @@ async function insertBodies(tx: Transaction, turns: readonly ConfiguredTurn[]): 
 
 /** A second body with other content: the first stays, and somebody may want to know. */
 async function journalConflicts(tx: Transaction, turns: readonly ConfiguredTurn[], inserted: ReadonlySet<string>): Promise<void> {
-  const known = turns.filter(
-    (one) =>
-      !inserted.has(keyOf(one)) || turns.some((other) => other !== one && keyOf(other) === keyOf(one) && other.sha !== one.sha),
-  );
+  const times = new Map<string, number>();
+  for (const one of turns) times.set(keyOf(one), (times.get(keyOf(one)) ?? 0) + 1);
+  const known = turns.filter((one) => !inserted.has(keyOf(one)) || times.get(keyOf(one)) !== 1);
   if (known.length === 0) return;
   const stored = await tx.query<Key & { sha: string }>(
     `SELECT s, t, encode(body_sha, 'hex') AS sha FROM scoring.turns JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)`,
