@@ -7,6 +7,8 @@ export interface Delivery<Payload> {
   readonly storedAt: number;
   /** Names the message in its stream. */
   readonly sequence: number;
+  /** W3C trace context of whoever published it, when there is one; what follows from the message carries it on. */
+  readonly traceparent?: string | undefined;
   /** What had to be changed to read it (NaN, NUL characters, …). */
   readonly notes: readonly string[];
 }

@@ -10,6 +10,8 @@ export interface Emission<C extends EventContract = EventContract> {
   readonly id: string;
   readonly project: string;
   readonly tail?: readonly string[];
+  /** Trace context of what caused it. */
+  readonly traceparent?: string | undefined;
   readonly payload: PayloadOf<C>;
 }
 
@@ -205,10 +207,11 @@ async function query(runner: QueryRunner, sql: string, parameters: readonly unkn
   return result.records ?? [];
 }
 
-function outboxRow({ event, id, project, tail = [], payload }: Emission): OutboxRow {
+function outboxRow({ event, id, project, tail = [], payload, traceparent }: Emission): OutboxRow {
   const subject = event.subject(project, ...tail);
-  const headers =
+  const outside =
     event.audience === 'outside' ? cloudEventHeaders({ id, type: event.type, project, subject, at: Date.now() }) : null;
+  const headers = traceparent === undefined ? outside : { ...outside, traceparent };
   return { id, subject, headers, payload: JSON.stringify(payload) };
 }
 

@@ -134,12 +134,22 @@ export class AlertBatch {
   }
 
   private wishesOf(session: FoldedSession, only?: AlertStep): Omit<NewPost, 'placement' | 'settings' | 'now'>[] {
-    const { s, project, session: name } = session;
+    const { s, project, session: name, causes } = session;
     return (only === undefined ? session.post : [only]).flatMap((step) => {
       const report = session.reports.find(({ t }) => t === step.t)?.report ?? null;
       return report === null
         ? []
-        : [{ s, project, session: name, t: step.t, report, fault: fingerprint(report.signatures, report.signals) }];
+        : [
+            {
+              s,
+              project,
+              session: name,
+              t: step.t,
+              report,
+              traceparent: causes.get(step.t),
+              fault: fingerprint(report.signatures, report.signals),
+            },
+          ];
     });
   }
 }

@@ -46,7 +46,7 @@ export function publicNotice(row: NoticeRow): Notice {
   };
 }
 
-export function announceNotice(tx: Transaction, row: NoticeRow): void {
+export function announceNotice(tx: Transaction, row: NoticeRow, traceparent: string | undefined): void {
   const { id, project, session, s, t, severity, signatures, passage } = row;
   const type = { post: 'notice', needs_human: 'notice', suppress: 'notice_suppressed', shadow: 'notice_shadow' }[passage];
   tx.journal({
@@ -65,6 +65,7 @@ export function announceNotice(tx: Transaction, row: NoticeRow): void {
     id: derivedId('notice.posted', id),
     project,
     tail: [severity, sessionToken(session)],
+    traceparent,
     payload: publicNotice(row),
   });
 }

@@ -24,7 +24,8 @@ export class EpisodeFormation {
     const rows = posts.flatMap(({ row }) => (row === undefined ? [] : [row]));
     const changed = [...rows.filter(({ passage }) => passage === 'post'), ...corrected];
     const episodeOf = changed.length === 0 ? new Map<string, string | null>() : await this.reform(tx, changed, openedBy(posts));
-    for (const row of rows) announceNotice(tx, { ...row, episode_id: episodeOf.get(row.id) ?? null });
+    for (const { row, traceparent } of posts)
+      if (row !== undefined) announceNotice(tx, { ...row, episode_id: episodeOf.get(row.id) ?? null }, traceparent);
   }
 
   private async reform(

@@ -17,6 +17,7 @@ export interface NewPost {
   readonly t: number;
   readonly report: Report;
   readonly fault: string | null;
+  readonly traceparent: string | undefined;
   readonly placement: Placement;
   readonly settings: ProjectSettings;
   readonly now: number;

@@ -14,6 +14,7 @@ export interface AcceptedTurn {
   readonly sha: string;
   readonly acceptedAt: number;
   readonly notes: readonly string[];
+  readonly traceparent?: string | undefined;
 }
 
 /** What `turn.ended` decodes to: a normalised turn with its bytes, or a reference to stored bytes. */
@@ -31,6 +32,7 @@ export function acceptedTurn(delivery: Delivery<unknown>, turn: Turn, body: Buff
     sha: createHash('sha256').update(body).digest('hex'),
     acceptedAt: delivery.storedAt,
     notes: delivery.notes,
+    traceparent: delivery.traceparent,
   };
 }
 

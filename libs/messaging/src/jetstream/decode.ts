@@ -21,7 +21,11 @@ export async function decodeMessage(message: JsMsg, { decode, projects }: Decode
   if (!decoded.ok) return decoded;
   const { subject, seq: sequence } = message;
   const storedAt = Math.floor(message.info.timestampNanos / 1000);
-  return { ok: true, delivery: { project, subject, payload: decoded.payload, notes: decoded.notes, sequence, storedAt } };
+  const traceparent = message.headers?.get('traceparent') || undefined;
+  return {
+    ok: true,
+    delivery: { project, subject, payload: decoded.payload, notes: decoded.notes, sequence, storedAt, traceparent },
+  };
 }
 
 /** JSON by a schema: the decoder of every event that needs no other. */

@@ -31,25 +31,33 @@ export class TraceScoredHandler {
   }
 }
 
+interface Group extends SessionBatch {
+  readonly answers: TraceScored[];
+  readonly causes: Map<number, string | undefined>;
+}
+
 function groupBySession(batch: readonly Delivery<TraceScored>[]): SessionBatch[] {
-  const groups = new Map<string, SessionBatch & { answers: TraceScored[] }>();
-  for (const { project, payload } of batch) {
+  const groups = new Map<string, Group>();
+  for (const { project, payload, traceparent } of batch) {
     const s = sessionKey(project, payload.session_id);
-    const group = groups.get(s) ?? { s, project, session: payload.session_id, answers: [] };
+    const group: Group = groups.get(s) ?? { s, project, session: payload.session_id, answers: [], causes: new Map() };
     group.answers.push(payload);
+    group.causes.set(payload.turn_index, traceparent);
     groups.set(s, group);
   }
   return [...groups.values()].sort((a, b) => (a.s < b.s ? -1 : 1));
 }
 
-function emit(tx: Transaction, { s, project, session, verdict }: SessionBatch & { verdict: SessionVerdict }): void {
+function emit(tx: Transaction, { s, project, session, verdict, causes }: SessionBatch & { verdict: SessionVerdict }): void {
   for (const { t, decision } of verdict.rows) {
     if (decision === null) continue;
+    const traceparent = causes.get(t);
     for (const tier of decision.request) {
       tx.emit({
         event: tierRequested,
         id: derivedId('tier.requested', s, t, tier),
         project,
+        traceparent,
         payload: { session_id: session, turn_index: t, tier },
       });
     }
@@ -58,6 +66,7 @@ function emit(tx: Transaction, { s, project, session, verdict }: SessionBatch & 
         event: turnEvaluated,
         id: derivedId('turn.evaluated', s, t, decision.revision),
         project,
+        traceparent,
         payload: decision.publish,
       });
     }

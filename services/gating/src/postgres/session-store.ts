@@ -10,6 +10,8 @@ export interface SessionBatch {
   readonly project: string;
   readonly session: string;
   readonly answers: readonly TraceScored[];
+  /** Trace context by turn. */
+  readonly causes: ReadonlyMap<number, string | undefined>;
 }
 
 interface HeadRow {

@@ -32,7 +32,7 @@ export class TurnEvaluatedHandler {
 
 function touchedSessions(deliveries: readonly Delivery<Report>[]): TouchedSession[] {
   const sessions = new Map<string, TouchedSession>();
-  for (const { project, payload } of deliveries) {
+  for (const { project, payload, traceparent } of deliveries) {
     const s = sessionKey(project, payload.session_id);
     const known = sessions.get(s);
     sessions.set(s, {
@@ -41,6 +41,7 @@ function touchedSessions(deliveries: readonly Delivery<Report>[]): TouchedSessio
       session: payload.session_id,
       firstT: Math.min(payload.turn_index, known?.firstT ?? payload.turn_index),
       healthy: payload.signatures.length === 0 && (known?.healthy ?? true),
+      causes: new Map([...(known?.causes ?? []), [payload.turn_index, traceparent]]),
     });
   }
   return [...sessions.values()].sort((a, b) => (a.s < b.s ? -1 : 1));

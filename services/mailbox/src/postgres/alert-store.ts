@@ -12,6 +12,8 @@ export interface TouchedSession {
   readonly firstT: number;
   /** None of its reports has a problem. */
   readonly healthy: boolean;
+  /** Trace context by turn. */
+  readonly causes: ReadonlyMap<number, string | undefined>;
 }
 
 export interface ReportRow {
@@ -76,7 +78,7 @@ export class AlertStore {
     await tx.query(
       `INSERT INTO mailbox.session_alerts (s, project, session) SELECT s, project, session FROM json_to_recordset($1::json) AS r(s uuid, project text, session text)
        ORDER BY s ON CONFLICT DO NOTHING`,
-      [JSON.stringify(sessions)],
+      [JSON.stringify(sessions.map(({ s, project, session }) => ({ s, project, session })))],
     );
     const rows = await tx.query<AlertRow>(
       'SELECT s, folded_t, memory, counted FROM mailbox.session_alerts WHERE s = ANY($1::uuid[]) ORDER BY s FOR UPDATE',

@@ -16,7 +16,8 @@ export class TierRequestedHandler {
 
   @OnBatch(consumers.scoringTiers)
   async handle(@Payload() batch: readonly Delivery<TierRequested>[]): Promise<void> {
-    const requests = batch.map(({ project, payload }) => ({
+    const requests = batch.map(({ project, payload, traceparent }) => ({
+      traceparent,
       s: sessionKey(project, payload.session_id),
       t: payload.turn_index,
       tier: payload.tier,

@@ -29,6 +29,7 @@ interface Answerable extends Key {
   readonly configId: string;
   readonly config: GateConfig;
   readonly partial: boolean;
+  readonly traceparent?: string | undefined;
 }
 
 const keyOf = ({ s, t }: Key): string => `${s}|${t}`;
@@ -77,7 +78,7 @@ export class TurnStore {
   }
 
   /** Answers a costlier tier that the gate asked for, once per turn and tier. */
-  async answer(tx: Transaction, tier: 2 | 3, requests: readonly Key[]): Promise<void> {
+  async answer(tx: Transaction, tier: 2 | 3, requests: readonly (Key & { traceparent?: string | undefined })[]): Promise<void> {
     if (requests.length === 0) return;
     const claimed = await tx.query<Key>(
       `WITH asked AS (SELECT t.s, t.t FROM scoring.turns t JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
@@ -85,7 +86,13 @@ export class TurnStore {
        UPDATE scoring.turns SET answered_${tier} = 1 FROM asked WHERE turns.s = asked.s AND turns.t = asked.t RETURNING turns.s, turns.t`,
       [keysJson(requests)],
     );
-    await this.answerTurns(tx, tier, await this.load(tx, claimed));
+    const causes = new Map(requests.map((one) => [keyOf(one), one.traceparent]));
+    const turns = await this.load(tx, claimed);
+    await this.answerTurns(
+      tx,
+      tier,
+      turns.map((one) => ({ ...one, traceparent: causes.get(keyOf(one)) })),
+    );
   }
 
   /** Turns that waited for their traces as long as they may: scored on what is there, flagged partial. */
@@ -175,6 +182,7 @@ function emitAnswer(
     event: traceScored,
     id: derivedId('trace.scored', one.s, one.t, tier, answer),
     project: one.project,
+    traceparent: one.traceparent,
     payload: {
       session_id: one.turn.session_id,
       turn_index: one.t,
