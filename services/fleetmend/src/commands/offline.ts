@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import type { Answerer } from '../offline/answer-lines.js';
+import type { Finish } from '../program.js';
+import { example, number } from './options.js';
+
+interface GateFlags {
+  readonly gateWindow?: number;
+  readonly gateTarget?: number;
+  readonly gateGain?: number;
+  readonly gateDrop?: number;
+}
+
+const LINES = 'JSONL; standard input without any, or for -';
+
+/** The commands that need no servers: the same decisions as the services, one answer line per input line. */
+export function registerOffline(program: Command, finish: Finish): void {
+  registerGate(program, finish);
+  const group = (name: string): Command => groupOf(program, name);
+  offline(group('notice').command('dedup'), {
+    finish,
+    about: 'which notices a fleet of turns posts (kind dedup), or which turns are admitted (kind admit)',
+    sample: `echo '{"turns": [{"session": "s", "t": 0, "signatures": ["breach:tool_correctness"]}]}' | fleetmend notice dedup`,
+    load: async () => (await import('../offline/notices.js')).answerNoticeLine,
+  });
+  offline(group('episodes').command('group'), {
+    finish,
+    about: 'which pending notices one repair would work on together, per session',
+    sample: 'fleetmend episodes group notices.jsonl',
+    load: async () => (await import('../offline/episodes.js')).answerEpisodesLine,
+  });
+  offline(program.command('sanitize'), {
+    finish,
+    about: 'clean text from outside as the loop does before it stores or shows it',
+    sample: `echo '{"input": "a\\u001b[31mb"}' | fleetmend sanitize`,
+    load: async () => (await import('../offline/sanitize.js')).answerSanitize,
+  });
+  offline(program.command('score'), {
+    finish,
+    about: 'run the deterministic checks over a trace: {trace, tools?, request?, metrics?, earlier_answers?}',
+    sample: `echo '{"trace": {"input": "hi", "output": "hello", "spans": []}}' | fleetmend score`,
+    load: async () => (await import('#domain/checks')).answerScoreLine,
+  });
+}
+
+function registerGate(program: Command, finish: Finish): void {
+  const command = groupOf(program, 'gate')
+    .command('replay')
+    .description('fold series of values through the trajectory gate: {config?, values} in, {verdicts} out')
+    .argument('[file...]', LINES)
+    .option(
+      '--gate-window <n>',
+      'turns without gain after which a series stalls; a line’s own config wins over these flags',
+      number,
+    )
+    .option('--gate-target <value>', 'a peak that never stalls', number)
+    .option('--gate-gain <value>', 'the rise above the peak that is progress', number)
+    .option('--gate-drop <value>', 'the fall below the peak that is a regression', number)
+    .action(async (files: string[], flags: GateFlags) => {
+      const { answerGateLine } = await import('../offline/gate.js');
+      await run(files, answerGateLine(gateFlags(flags)), finish);
+    });
+  example(command, `echo '{"values": [0.2, 0.2, 0.2]}' | fleetmend gate replay --gate-window 2`);
+}
+
+function gateFlags({ gateWindow, gateTarget, gateGain, gateDrop }: GateFlags): Record<string, number> {
+  const all = { gate_window: gateWindow, gate_target: gateTarget, gate_gain: gateGain, gate_drop: gateDrop };
+  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+interface Offline {
+  readonly finish: Finish;
+  readonly about: string;
+  readonly sample: string;
+  readonly load: () => Promise<Answerer>;
+}
+
+function offline(command: Command, { finish, about, sample, load }: Offline): void {
+  command
+    .description(`${about} (JSONL in and out, no servers)`)
+    .argument('[file...]', LINES)
+    .action(async (files: string[]) => run(files, await load(), finish));
+  example(command, sample);
+}
+
+async function run(files: string[], answer: Answerer, finish: Finish): Promise<void> {
+  const { answerLines } = await import('../offline/answer-lines.js');
+  finish(await answerLines(files, answer));
+}
+
+/** `episodes` is a list of the gateway's and also has the offline `group`. */
+function groupOf(program: Command, name: string): Command {
+  const known = program.commands.find((command) => command.name() === name);
+  return known ?? program.command(name).description(`offline: ${name} decisions without servers`);
+}

@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { registerDead } from './commands/dead.js';
+import { registerDoctor } from './commands/doctor.js';
+import { registerKeys } from './commands/keys.js';
+import { registerLists } from './commands/lists.js';
+import { registerMigrate } from './commands/migrate.js';
+import { registerNotices } from './commands/notices.js';
+import { registerOffline } from './commands/offline.js';
+import { registerSessions } from './commands/sessions.js';
+import { registerSettings } from './commands/settings.js';
+import { registerTurns } from './commands/turns.js';
+import { registerUp } from './commands/up.js';
+import type { ExitCode } from './exit-codes.js';
+import { writeErr } from './output/write.js';
+
+/** Called by a command that ends well enough to say so itself; without it the exit code is 0. */
+export type Finish = (code: ExitCode) => void;
+
+const ABOUT = 'Fleetmend: watches the turns of LLM agents, and says once what went wrong.';
+const CODES = '\nExit codes: 0 ok, 1 finding, 2 usage or validation, 3 not found, 4 not allowed, 5 unreachable.';
+
+/** The whole command line. Every command loads what it needs when it runs, so that help and the offline ones start fast. */
+export function createProgram(version: string, finish: Finish): Command {
+  const program = new Command('fleetmend')
+    .description(ABOUT)
+    .version(version)
+    .showHelpAfterError('(add --help for what there is)')
+    .exitOverride()
+    .configureOutput({ writeErr })
+    .addHelpText('after', `${CODES}\n\nExample:\n  $ fleetmend up`);
+  const registrations = [
+    registerUp,
+    registerDoctor,
+    registerMigrate,
+    registerTurns,
+    registerSessions,
+    registerNotices,
+    registerLists,
+    registerKeys,
+    registerSettings,
+    registerDead,
+    registerOffline,
+  ];
+  for (const register of registrations) register(program, finish);
+  return program;
+}
