@@ -59,6 +59,9 @@ export const hostScore = z.looseObject({
 
 export const turnStatuses = ['completed', 'error', 'aborted'] as const;
 
+/** Every trace of a turn is scored, and the scores of a turn travel in one message. */
+const MAX_TRACES = 1_000;
+
 const turnShape = {
   event_id: text.max(255).nullish(),
   session_id: id,
@@ -73,7 +76,10 @@ const turnShape = {
   end_state: json.optional(),
   rule_scope_hints: z.array(scopeHint).max(16).nullish(),
   tools: z.array(toolInput).nullish(),
-  traces: z.array(traceInput).nullish(),
+  traces: z
+    .array(traceInput)
+    .max(MAX_TRACES, `a turn holds at most ${MAX_TRACES} traces; end the turn earlier, or put the steps into spans of one trace`)
+    .nullish(),
   trace_ids: z.array(id).nullish(),
   scores: z.array(hostScore).nullish(),
   rules_read: z.array(text).nullish(),

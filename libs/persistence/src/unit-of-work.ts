@@ -40,6 +40,7 @@ const IDLE_MS = 1_000;
 const SWEEP_MS = 5_000;
 const SWEEP_AGE_S = 10;
 const SWEEP_ROWS = 200;
+const FULL_PAUSE_MS = 1_000;
 
 interface OutboxRow {
   readonly id: string;
@@ -61,6 +62,8 @@ export class UnitOfWork {
     private readonly db: DataSource,
     private readonly publisher: StreamPublisher,
     private readonly service: ServiceName,
+    /** Told when rows older than the sweeper's age cannot be published (null: they are gone), so that nobody waits in silence. */
+    private readonly onStuck: (detail: string | null) => void = () => undefined,
   ) {}
 
   start(): void {
@@ -144,10 +147,13 @@ export class UnitOfWork {
     if (done.length > 0) await query(runner, `DELETE FROM ${this.service}.outbox WHERE id = ANY($1::text[])`, [done]);
   }
 
+  /** A stream that refuses because it is full slows its publisher down: the backlog stays where it is, on the broker. */
   private async publish(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
-    const failures = new Set((await this.publisher.publish(rows.map(message))).map(({ index }) => index));
-    for (const [index, row] of rows.entries()) if (!failures.has(index)) this.published.push(row.id);
+    const failures = await this.publisher.publish(rows.map(message));
+    const failed = new Set(failures.map(({ index }) => index));
+    for (const [index, row] of rows.entries()) if (!failed.has(index)) this.published.push(row.id);
+    if (failures.some(({ full }) => full)) await sleep(FULL_PAUSE_MS);
   }
 
   private async flushPublished(): Promise<void> {
@@ -163,8 +169,14 @@ export class UnitOfWork {
     this.published = this.published.filter((id) => !gone.has(id));
   }
 
-  /** Publishes what a killed process left behind. Several processes share the work: locked rows are skipped. */
+  /** Publishes what a killed process left behind, or what a full stream refused, until nothing old is left. */
   private async sweep(): Promise<void> {
+    let progress = true;
+    while (progress) progress = await this.sweepOnce();
+  }
+
+  /** Several processes share the work: locked rows are skipped. Returns whether there may be more. */
+  private async sweepOnce(): Promise<boolean> {
     const runner = this.db.createQueryRunner();
     try {
       await runner.startTransaction();
@@ -174,10 +186,13 @@ export class UnitOfWork {
          WHERE created_at < now() - make_interval(secs => $1) AND NOT id = ANY($2::text[]) ORDER BY seq LIMIT ${SWEEP_ROWS} FOR UPDATE SKIP LOCKED`,
         [SWEEP_AGE_S, this.published],
       )) as OutboxRow[];
-      const failures = new Set((await this.publisher.publish(rows.map(message))).map(({ index }) => index));
-      const sent = rows.filter((_, index) => !failures.has(index)).map(({ id }) => id);
+      const failures = await this.publisher.publish(rows.map(message));
+      const failed = new Set(failures.map(({ index }) => index));
+      const sent = rows.filter((_, index) => !failed.has(index)).map(({ id }) => id);
       if (sent.length > 0) await query(runner, `DELETE FROM ${this.service}.outbox WHERE id = ANY($1::text[])`, [sent]);
       await runner.commitTransaction();
+      this.onStuck(failures[0] === undefined ? null : `${failures.length} events cannot be published: ${failures[0].reason}`);
+      return rows.length === SWEEP_ROWS && failures.length === 0;
     } finally {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       await runner.release().catch(() => undefined);

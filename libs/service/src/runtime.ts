@@ -53,7 +53,7 @@ export async function openRuntime(service: ServiceName, loaded: LoadedSettings):
     db,
     logger,
     health,
-    work: new UnitOfWork(db, publisher, service),
+    work: new UnitOfWork(db, publisher, service, (detail) => health.report('outbox', detail)),
     attempts: new PostgresAttempts(db, service),
     settings: new SettingsDirectory(db, loaded.projects),
     metrics: new Metrics(service),

@@ -13,8 +13,15 @@ function tracesOf(turn: Turn, tier: Exclude<Tier, 0>): readonly Trace[] {
  */
 export function scoreTier(turn: Turn, tier: Exclude<Tier, 0>, config: GateConfig, earlierAnswers: readonly string[]): Score[] {
   return tracesOf(turn, tier).flatMap((trace) =>
-    metricsOfTier(config, tier).map((metric) => runCheck(metric, trace, { turn, earlierAnswers })),
+    metricsOfTier(config, tier).map((metric) => bounded(runCheck(metric, trace, { turn, earlierAnswers }))),
   );
+}
+
+/** Spans at fault that a score names: enough to look at, and a thousand failing calls still make a small message. */
+const SPANS_NAMED = 50;
+
+function bounded(score: Score): Score {
+  return score.spans.length <= SPANS_NAMED ? score : { ...score, spans: score.spans.slice(0, SPANS_NAMED) };
 }
 
 export function signalsOf(turn: Turn): TraceSignal[] {

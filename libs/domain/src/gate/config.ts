@@ -27,10 +27,15 @@ export function gateConfig(settings: ProjectSettings): GateConfig {
     overrides: settings.gate_overrides as Record<string, Partial<GateSettings>>,
     thresholds: settings.thresholds,
     enable_tier3: settings.enable_tier3,
-    tiers: { 1: settings.tier1_metrics, 2: settings.tier2_metrics, 3: settings.tier3_metrics },
+    tiers: { 1: distinct(settings.tier1_metrics), 2: distinct(settings.tier2_metrics), 3: distinct(settings.tier3_metrics) },
     revise_window_turns: settings.revise_window_turns,
     alert_cooldown_turns: settings.alert_cooldown_turns,
   };
+}
+
+/** A metric named twice is scored once. */
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)];
 }
 
 /** Gate settings of a metric's values from one source: `metric@source` over `metric` over the project's. */

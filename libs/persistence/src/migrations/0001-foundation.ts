@@ -67,7 +67,7 @@ CREATE TABLE mailbox.session_alerts (
 CREATE TABLE mailbox.alert_turns (
   s uuid NOT NULL, t bigint NOT NULL, memory jsonb, posted boolean NOT NULL, recovered boolean NOT NULL,
   signatures text[] NOT NULL, PRIMARY KEY (s, t));
-CREATE TABLE mailbox.breakers (project text PRIMARY KEY, counted double precision[] NOT NULL DEFAULT '{}', open boolean NOT NULL DEFAULT false, window_s double precision NOT NULL DEFAULT 0);
+CREATE TABLE mailbox.breakers (project text PRIMARY KEY, counted double precision[] NOT NULL DEFAULT '{}', open boolean NOT NULL DEFAULT false);
 CREATE INDEX breakers_open ON mailbox.breakers (project) WHERE open;
 CREATE TABLE mailbox.incidents (
   id text PRIMARY KEY, project text NOT NULL, fingerprint text, status text NOT NULL DEFAULT 'open', opened_by text NOT NULL, opened_at timestamptz NOT NULL DEFAULT now());
