@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Report, Tier, TraceScored } from '#contracts';
 import type { Evidence, GateConfig, TierAnswer, Trajectory } from '#domain/gate';
 import { contentHash } from '#domain/ids';
@@ -117,6 +118,7 @@ function differs(decision: TurnDecision, before: StoredTurn | undefined): boolea
     decision.digest !== before.digest ||
     decision.revision !== before.revision ||
     decision.requested.length !== before.requested.length ||
-    JSON.stringify(decision.after) !== JSON.stringify(before.state)
+    // By content: what was stored comes back with its fields in another order.
+    !isDeepStrictEqual(decision.after, before.state)
   );
 }

@@ -54,6 +54,19 @@ describe('refold', () => {
     expect(decide([turn(5, 0.9, undefined, known)])[0]?.publish).toBeNull();
     expect(decide([turn(4, 1), turn(5, 0.8, 0.9, known)])[1]?.publish).toMatchObject({ revision: 2 });
   });
+  it('says the same to the letter when stored facts come back with their fields in another order', () => {
+    const reversed = <T extends object>(value: T): T => Object.fromEntries(Object.entries(value).reverse()) as T;
+    const signal = { trace_id: 'a', failing_tools: ['refund'], error: 'Error' };
+    const fresh = turn(5, 0.3);
+    const facts = { ...fresh.facts, signals: [signal] };
+    const stored: EvaluatedTurn = {
+      ...fresh,
+      facts: { ...facts, signals: [reversed(signal)] },
+      evidence: { 1: { answer: 1, pending: false, scores: [reversed(score('task_completion', 0.3))] } },
+    };
+    const [first] = decide([{ ...fresh, facts }]);
+    expect(decide([{ ...stored, revision: 1, digest: first?.digest ?? '' }])[0]).toMatchObject({ publish: null, revision: 1 });
+  });
   it('corrects a turn far behind the newest without publishing it again', () => {
     const old = turn(0, 0.9, undefined, { revision: 1, digest: 'something else' });
     expect(decide([old, turn(9, 0.9)])[0]).toMatchObject({ publish: null, correctedQuietly: true, revision: 1 });

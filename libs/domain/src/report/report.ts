@@ -51,18 +51,25 @@ export function buildReport(
     fired: [...new Set(verdict.fired.map(signatureOf))].sort(),
     flagged_traces: flaggedTraces(scores, signatures),
     scores,
-    signals: facts.signals.filter(({ failing_tools, error }) => failing_tools.length > 0 || error !== null),
+    signals: facts.signals
+      .filter(({ failing_tools, error }) => failing_tools.length > 0 || error !== null)
+      .map(({ trace_id, failing_tools, error }) => ({ trace_id, failing_tools, error })),
   };
 }
 
+/**
+ * Field by field: facts that were stored come back with their fields in another order, and the same facts must give the same
+ * report to the letter, or every refold would publish revisions that say nothing new.
+ */
 function reportScore(score: Score, tier: Tier, fired: readonly FiredCondition[], config: GateConfig): ReportScore {
   const own = fired
     .filter((one) => one.tier === tier && one.metric === score.metric && one.traceId === score.trace_id)
     .map((one) => one.condition);
+  const { metric, trace_id, status, value, source, evaluator, reason, code, spans } = score;
   return {
-    ...score,
+    ...{ metric, trace_id, status, value, source, evaluator, reason, code, spans },
     tier,
-    threshold: thresholdOf(config, score.metric),
+    threshold: thresholdOf(config, metric),
     conditions: ORDER.filter((condition) => own.includes(condition)),
   };
 }
