@@ -24,6 +24,7 @@ interface FoldedSession extends AlertSession {
   readonly post: readonly AlertStep[];
   readonly correct: readonly NoticeRow[];
   readonly reinstate: readonly NoticeRow[];
+  readonly keep: readonly NoticeRow[];
 }
 
 /** Everything that happens to the sessions of one batch, in one transaction. Locks in the order session, breaker, incident, episode. */
@@ -48,6 +49,7 @@ export class AlertBatch {
     const busy = sessions.filter(({ post, next, steps }) => post.length > 0 || newRecoveries(next, steps).length > 0);
     const posts = busy.length === 0 ? [] : await this.place(tx, busy, counted);
     const corrected = await this.posted.correct(tx, sessions);
+    await this.posted.amend(tx, sessions);
     await this.alerts.save(
       tx,
       sessions.map((one) => ({ ...one, countedNow: one.memory !== null && counted.get(one.s) === true })),

@@ -104,6 +104,18 @@ export function announceReinstatement(tx: Transaction, { id, project, session, s
   });
 }
 
+export function announceAmendment(tx: Transaction, { id, project, session, s, t, summary }: NoticeRow): void {
+  tx.journal({
+    id: derivedId('notice_amended', id, summary),
+    project,
+    type: 'notice_amended',
+    s,
+    session,
+    t,
+    doc: { notice: id, summary },
+  });
+}
+
 export function announceRecovery(
   tx: Transaction,
   of: { s: string; project: string; session: string; step: AlertStep; publish: boolean },

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ProjectSettings, Report } from '#contracts';
 import { incidentId, noticeId } from '#domain/ids';
 import { composeNotice, type NoticeContent, type Placement } from '#domain/notices';
 import type { Transaction } from '#persistence';
-import { announceBreaker, announceCorrection, announceReinstatement } from './announcements.js';
+import { announceAmendment, announceBreaker, announceCorrection, announceReinstatement } from './announcements.js';
 import { EpisodeStore, type IncidentRow } from './postgres/episode-store.js';
 import { EvalCaseStore } from './postgres/eval-case-store.js';
 import { NoticeStore, type NoticeRow } from './postgres/notice-store.js';
@@ -98,6 +99,29 @@ export class PostedNotices {
     ]);
     return [...correct, ...reinstate].filter(({ passage }) => passage === 'post');
   }
+
+  /**
+   * Notices that stand, while later evidence changed what their report says beside the signatures (another score fired as well):
+   * their rows follow, so that they end the same whatever came first. Nothing is posted again.
+   */
+  async amend(
+    tx: Transaction,
+    sessions: readonly { keep: readonly NoticeRow[]; reports: readonly { t: number; report: Report | null }[] }[],
+  ): Promise<void> {
+    const changed = sessions.flatMap(({ keep, reports }) =>
+      keep.flatMap((row) => amended(row, reports.find(({ t }) => t === row.t)?.report ?? null) ?? []),
+    );
+    for (const row of changed) announceAmendment(tx, row);
+    await this.notices.setContent(tx, changed);
+  }
+}
+
+/** What the row should say by the report as it is now; null when it says so. The breaker's own notice is about the breaker. */
+function amended(row: NoticeRow, report: Report | null): NoticeRow | null {
+  if (report === null || row.passage === 'needs_human') return null;
+  const { summary, metrics, flagged_traces } = composeNotice(report, []);
+  const said = [row.summary, row.metrics, row.flagged_traces];
+  return isDeepStrictEqual(said, [summary, metrics, flagged_traces]) ? null : { ...row, summary, metrics, flagged_traces };
 }
 
 /** The incident of a post, and whether the post opened it. A suppressed incident opens when a notice of its fault gets out. */

@@ -54,6 +54,8 @@ export interface NoticeChanges<N extends KnownNotice> {
   readonly post: readonly AlertStep[];
   readonly correct: readonly N[];
   readonly reinstate: readonly N[];
+  /** Wanted and on record, from before or again: what they say may have changed. */
+  readonly keep: readonly N[];
 }
 
 /** Compares the posts that the fold wants with the notices on record for the same turns. A notice is (turn, signatures). */
@@ -66,5 +68,6 @@ export function compareNotices<N extends KnownNotice>(steps: readonly AlertStep[
     post: [...wanted].filter(([key]) => !onRecord.has(key)).map(([, step]) => step),
     correct: known.filter((one) => !one.corrected && !one.final && !wanted.has(name(one))),
     reinstate: known.filter((one) => one.corrected && wanted.has(name(one))),
+    keep: known.filter((one) => !one.final && wanted.has(name(one))),
   };
 }

@@ -88,6 +88,15 @@ export class NoticeStore {
     );
   }
 
+  async setContent(tx: Transaction, rows: readonly NoticeRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await tx.query(
+      `UPDATE mailbox.notices n SET summary = r.summary, metrics = r.metrics, flagged_traces = ARRAY(SELECT json_array_elements_text(r.flagged_traces))
+       FROM json_to_recordset($1::json) AS r(id text, summary text, metrics jsonb, flagged_traces json) WHERE n.id = r.id`,
+      [JSON.stringify(rows.map(({ id, summary, metrics, flagged_traces }) => ({ id, summary, metrics, flagged_traces })))],
+    );
+  }
+
   async setEpisodes(tx: Transaction, changes: readonly { id: string; episode_id: string | null }[]): Promise<void> {
     if (changes.length === 0) return;
     await tx.query(
