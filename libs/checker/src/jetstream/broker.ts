@@ -1,0 +1,113 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  jetstream,
+  jetstreamManager,
+  ReplayPolicy,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+} from '@nats-io/jetstream';
+import { nanos, type NatsConnection } from '@nats-io/transport-node';
+import { consumers, type ConsumerContract, type StreamName } from '#contracts';
+import { connectNats } from '#messaging/jetstream';
+
+export interface ConsumerState {
+  readonly contract: ConsumerContract;
+  /** Null: the consumer does not exist. */
+  readonly found: { readonly pending: number; readonly unacknowledged: number; readonly ackFloor: number } | null;
+}
+
+export interface StoredMessage {
+  readonly seq: number;
+  readonly subject: string;
+  readonly data: Uint8Array;
+  header(name: string): string;
+}
+
+/** What a stream still holds. `keptSinceUs`: what was stored at or after this time (microseconds) is there; 0: everything is. */
+export interface StreamExtent {
+  readonly messages: number;
+  readonly keptSinceUs: number;
+}
+
+/** Messages of the dead can be megabytes each. */
+const FETCH_MESSAGES = { large: 8, usual: 500 };
+const FETCH_MS = 10_000;
+const IDLE_MS = 60_000;
+
+/** Reads streams and consumers; leaves nothing behind but a short-lived consumer while it reads. */
+export class Broker {
+  private constructor(
+    private readonly nc: NatsConnection,
+    private readonly jsm: JetStreamManager,
+    private readonly js: JetStreamClient,
+  ) {}
+
+  static async open(url: string): Promise<Broker> {
+    const nc = await connectNats({ url, name: 'checker', patient: false });
+    return new Broker(nc, await jetstreamManager(nc), jetstream(nc));
+  }
+
+  async consumerStates(): Promise<ConsumerState[]> {
+    return Promise.all(
+      Object.values(consumers).map(async (contract) => {
+        const info = await this.jsm.consumers.info(contract.event.stream, contract.durable).catch(() => null);
+        if (info === null) return { contract, found: null };
+        return {
+          contract,
+          found: { pending: info.num_pending, unacknowledged: info.num_ack_pending, ackFloor: info.ack_floor.stream_seq },
+        };
+      }),
+    );
+  }
+
+  /** How many messages a stream holds under a subject pattern. */
+  async waiting(stream: StreamName, pattern: string): Promise<number> {
+    const { state } = await this.jsm.streams.info(stream, { subjects_filter: pattern });
+    return Object.values(state.subjects ?? {}).reduce((sum, number) => sum + number, 0);
+  }
+
+  async extent(stream: StreamName): Promise<StreamExtent> {
+    const { state } = await this.jsm.streams.info(stream);
+    if (state.first_seq <= 1) return { messages: state.messages, keptSinceUs: 0 };
+    if (state.messages === 0) return { messages: 0, keptSinceUs: Number.MAX_SAFE_INTEGER };
+    return { messages: state.messages, keptSinceUs: new Date(state.first_ts).getTime() * 1000 };
+  }
+
+  /** Everything that is stored under a subject pattern now, in order. */
+  async *messages(stream: StreamName, pattern: string): AsyncGenerator<StoredMessage> {
+    const { name, num_pending: total } = await this.jsm.consumers.add(stream, {
+      filter_subject: pattern,
+      ack_policy: AckPolicy.None,
+      deliver_policy: DeliverPolicy.All,
+      replay_policy: ReplayPolicy.Instant,
+      inactive_threshold: nanos(IDLE_MS),
+      mem_storage: true,
+    });
+    try {
+      const consumer = await this.js.consumers.get(stream, name);
+      for (let seen = 0; seen < total;) {
+        const before = seen;
+        const page = stream === 'FM_DEAD' ? FETCH_MESSAGES.large : FETCH_MESSAGES.usual;
+        // Never more than there are: the broker would wait for the rest until the request expires.
+        for await (const message of await consumer.fetch({ max_messages: Math.min(page, total - seen), expires: FETCH_MS })) {
+          yield stored(message);
+          seen += 1;
+        }
+        if (seen === before) throw new Error(`the stream ${stream} gave only ${seen} of ${total} messages`);
+      }
+    } finally {
+      await this.jsm.consumers.delete(stream, name).catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.nc.close();
+  }
+}
+
+function stored(message: JsMsg): StoredMessage {
+  const { seq, subject, data } = message;
+  return { seq, subject, data, header: (name) => message.headers?.get(name) ?? '' };
+}

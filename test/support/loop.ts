@@ -1,0 +1,189 @@
+import { jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkInvariants, finalState, firstDifference, restlessness, type FinalState } from '#checker';
+import {
+  LIVE_PREFIX,
+  projectSettings,
+  scorePosted,
+  SUBJECT_ROOT,
+  turnEnded,
+  turnEvaluated,
+  type ProjectSettingsPatch,
+  type Report,
+} from '#contracts';
+import { canonicalJson } from '#domain/text';
+import { connectNats, JetStreamPublisher } from '#messaging/jetstream';
+import type { OutgoingMessage } from '#messaging';
+import type { TurnInput } from '#recordings';
+import { provision } from '#service';
+import { ServiceProcess } from './service-process.js';
+
+export const LOOP_SERVICES = ['scoring', 'gating', 'mailbox', 'validation'] as const;
+
+export interface LoopOptions {
+  readonly natsUrl: string;
+  readonly databaseUrl: string;
+  readonly ackWaitMs?: number;
+  /** How many processes of each service. */
+  readonly copies?: number;
+  /** Under every project's own settings. */
+  readonly settings?: ProjectSettingsPatch;
+}
+
+const PUBLISH_BATCH = 200;
+
+/** The loop as it runs in production: every service a process of its own, on real servers. */
+export class Loop {
+  readonly services: ServiceProcess[];
+  /** Distinct turns that the stream acknowledged. */
+  readonly acknowledged = new Set<string>();
+
+  private constructor(
+    private readonly options: LoopOptions,
+    readonly nats: NatsConnection,
+    private readonly publisher: JetStreamPublisher,
+    readonly db: pg.Pool,
+  ) {
+    const env = {
+      NATS_URL: options.natsUrl,
+      DATABASE_URL: options.databaseUrl,
+      FLEETMEND_LOG_LEVEL: 'info',
+      FLEETMEND_ACK_WAIT_MS: String(options.ackWaitMs ?? 10_000),
+    };
+    const names = LOOP_SERVICES.flatMap((name) => Array.from({ length: options.copies ?? 1 }, () => name));
+    this.services = names.map((name) => new ServiceProcess(name, env));
+  }
+
+  static async open(options: LoopOptions): Promise<Loop> {
+    const { natsUrl, databaseUrl, ackWaitMs = 10_000 } = options;
+    await provision({ natsUrl, databaseUrl, ackWaitMs });
+    const nats = await connectNats({ url: natsUrl, name: 'test' });
+    const db = new pg.Pool({ connectionString: databaseUrl, max: 2 });
+    db.on('error', () => undefined);
+    return new Loop(options, nats, new JetStreamPublisher(nats, 'test'), db);
+  }
+
+  start(): void {
+    for (const service of this.services) service.start();
+  }
+
+  /** Creates a project; its settings are those of the loop and `own`. */
+  async createProject(project: string, own: ProjectSettingsPatch = {}): Promise<void> {
+    const doc = { ...this.options.settings, ...own };
+    projectSettings.parse(doc);
+    await this.db.query('INSERT INTO edge.projects (project) VALUES ($1) ON CONFLICT DO NOTHING', [project]);
+    await this.db.query("INSERT INTO edge.settings (project, version, doc, author) VALUES ($1, 1, $2, 'test')", [project, doc]);
+    // Services read the projects once a second.
+    await sleep(1_100);
+  }
+
+  /** Publishes turns, each until it is acknowledged. */
+  async publish(project: string, turns: readonly TurnInput[]): Promise<void> {
+    for (let from = 0; from < turns.length; from += PUBLISH_BATCH) {
+      const batch = turns.slice(from, from + PUBLISH_BATCH);
+      await this.send(batch.map((turn) => ({ id: null, subject: turnEnded.subject(project), data: JSON.stringify(turn) })));
+      for (const { session_id: session, turn_index: t } of batch) this.acknowledged.add(`${project}|${session}|${t}`);
+    }
+  }
+
+  async publishOutcome(project: string, turn: TurnInput, value: number): Promise<void> {
+    const payload = { session_id: turn.session_id, turn_index: turn.turn_index, scores: [{ metric: 'outcome_correct', value }] };
+    await this.send([{ id: null, subject: scorePosted.subject(project), data: JSON.stringify(payload) }]);
+  }
+
+  /** Publishes until everything is stored; a broker that is away is waited for. */
+  async send(messages: readonly OutgoingMessage[]): Promise<void> {
+    let open = messages;
+    while (open.length > 0) {
+      const failures = await this.publisher.publish(open);
+      open = failures.map(({ index }) => open[index] as OutgoingMessage);
+      if (open.length > 0) await sleep(200);
+    }
+  }
+
+  /** Waits until nothing is under way any more. */
+  async quiet(withinMs = 60_000): Promise<void> {
+    const until = Date.now() + withinMs;
+    let unrest: string[] = [];
+    for (let still = 0; still < 2;) {
+      try {
+        unrest = await restlessness(this.options);
+      } catch (error) {
+        unrest = [error instanceof Error ? error.message : String(error)];
+      }
+      still = unrest.length === 0 ? still + 1 : 0;
+      if (still < 2 && Date.now() > until) throw new Error(`the loop is not at rest:\n${unrest.join('\n')}\n${this.output()}`);
+      await sleep(150);
+    }
+  }
+
+  /** What the services said last, for a person who looks for the reason of a failure. */
+  output(): string {
+    return this.services.map(({ name, output }) => `--- ${name}\n${output.split('\n').slice(-15).join('\n')}`).join('\n');
+  }
+
+  async violations(): Promise<string[]> {
+    const { violations } = await checkInvariants({ ...this.options, expected: this.acknowledged.size });
+    return violations.map(({ invariant, detail }) => `${invariant}: ${detail}`);
+  }
+
+  async state(project: string): Promise<FinalState> {
+    const states = await finalState({ databaseUrl: this.options.databaseUrl, project });
+    return states.get(project) ?? { digest: '', lines: [] };
+  }
+
+  async rows<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.db.query<Row>(sql, [...parameters])).rows;
+  }
+
+  /** Collects the ids of posted notices as subscribers of everything about notices see them. */
+  watchNotices(project: string): string[] {
+    const ids: string[] = [];
+    this.nats.subscribe(`${LIVE_PREFIX}.${SUBJECT_ROOT}.${project}.notice.>`, {
+      callback: (_error, message) => {
+        if (message.subject.includes('.notice.posted.')) ids.push(message.json<{ id: string }>().id);
+      },
+    });
+    return ids;
+  }
+
+  /** Revisions of reports that say the same as the one before, in whatever order their fields are. */
+  async idleRevisions(project: string): Promise<string[]> {
+    const said = new Map<string, string>();
+    const idle: string[] = [];
+    for (const { revision, ...content } of await this.reports(project)) {
+      const turn = `${content.session_id} turn ${content.turn_index}`;
+      const now = canonicalJson(content);
+      if (said.get(turn) === now) idle.push(`${turn} revision ${revision}`);
+      said.set(turn, now);
+    }
+    return idle;
+  }
+
+  /** Every report of a project in the stream, as published. */
+  private async reports(project: string): Promise<Report[]> {
+    const consumer = await jetstream(this.nats).consumers.get(turnEvaluated.stream, {
+      filter_subjects: turnEvaluated.subject(project),
+    });
+    const { num_pending: total } = await consumer.info();
+    const reports: Report[] = [];
+    if (total === 0) return reports;
+    for await (const message of await consumer.fetch({ max_messages: total, expires: 10_000 }))
+      reports.push(message.json<Report>());
+    return reports;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.services.map((service) => service.kill()));
+    this.publisher.close();
+    await this.nats.close();
+    await this.db.end();
+  }
+}
+
+/** The first difference, for a failure's message; undefined when both are the same. */
+export function difference(one: FinalState, other: FinalState): string | undefined {
+  return firstDifference(one, other) ?? undefined;
+}
