@@ -105,6 +105,7 @@ function message(event: EventContract, examples: Examples): Json {
 function headers(event: EventContract): Json {
   const text = (description: string): Json => ({ type: 'string', description });
   const own = { 'Nats-Msg-Id': text('The event id, derived from what caused the event. Not required of agents and verifiers.') };
+  const trace = { traceparent: text('W3C trace context of what caused the event, when there is one.') };
   const cloudEvents = {
     'ce-specversion': { type: 'string', const: '1.0' },
     'ce-id': text('The event id.'),
@@ -123,7 +124,7 @@ function headers(event: EventContract): Json {
   };
   // Health changes are published straight away, not through an outbox, and have no CloudEvents headers.
   const outside = event.audience === 'outside' && event.type !== 'health' ? cloudEvents : {};
-  return { type: 'object', properties: { ...own, ...outside, ...(event.type === 'dead' ? dead : {}) } };
+  return { type: 'object', properties: { ...own, ...trace, ...outside, ...(event.type === 'dead' ? dead : {}) } };
 }
 
 function payload(event: EventContract): Json {
