@@ -9,7 +9,7 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { consumers, type ConsumerContract, type StreamName } from '#contracts';
+import { consumers, deadLetter, type ConsumerContract, type StreamName } from '#contracts';
 import { connectNats } from '#messaging/jetstream';
 
 export interface ConsumerState {
@@ -89,7 +89,7 @@ export class Broker {
       const consumer = await this.js.consumers.get(stream, name);
       for (let seen = 0; seen < total;) {
         const before = seen;
-        const page = stream === 'FM_DEAD' ? FETCH_MESSAGES.large : FETCH_MESSAGES.usual;
+        const page = stream === deadLetter.stream ? FETCH_MESSAGES.large : FETCH_MESSAGES.usual;
         // Never more than there are: the broker would wait for the rest until the request expires.
         for await (const message of await consumer.fetch({ max_messages: Math.min(page, total - seen), expires: FETCH_MS })) {
           yield stored(message);
