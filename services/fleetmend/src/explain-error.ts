@@ -13,8 +13,12 @@ interface NamedError {
   readonly message: string;
   readonly kind?: unknown;
   readonly code?: unknown;
+  readonly problem?: { readonly status?: unknown } | undefined;
 }
 
+const HTTP_NOT_FOUND = 404;
+/** Postgres: the table, or the schema, does not exist. */
+const NO_TABLE = new Set(['42P01', '3F000']);
 const AWAY = /^E(CONN|HOST|NET|PIPE|TIMEDOUT|AI_AGAIN)|^ENOTFOUND/;
 const FILE_PROBLEMS: Readonly<Record<string, ExitCode>> = {
   ENOENT: exitCodes.notFound,
@@ -30,18 +34,21 @@ export function explainError(error: unknown): Explained {
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? exitCodes.ok : exitCodes.usage, message: null };
   const named = asNamed(error);
   if (named === undefined) return { exitCode: exitCodes.finding, message: String(error) };
-  return { exitCode: codeOf(named), message: named.message === '' ? textOf(named) : named.message };
+  return { exitCode: codeOf(named), message: textOf(named) };
 }
 
-function codeOf({ name, kind, code }: NamedError): ExitCode {
-  if (name === 'SettingsError') return exitCodes.usage;
+function codeOf({ name, kind, code, problem }: NamedError): ExitCode {
+  if (name === 'SettingsError' || name === 'ZodError') return exitCodes.usage;
+  if (name === 'ProblemError') return problem?.status === HTTP_NOT_FOUND ? exitCodes.notFound : exitCodes.usage;
   if (name === 'EmbeddedError') return kind === 'unreachable' ? exitCodes.unreachable : exitCodes.finding;
   if (typeof code !== 'string') return exitCodes.finding;
   return AWAY.test(code) ? exitCodes.unreachable : (FILE_PROBLEMS[code] ?? exitCodes.finding);
 }
 
 /** Node leaves the message empty when several addresses were tried; the code is all there is. */
-function textOf({ name, code }: NamedError): string {
+function textOf({ name, message, code }: NamedError): string {
+  if (typeof code === 'string' && NO_TABLE.has(code)) return `${message}: run \`fleetmend migrate\` first`;
+  if (message !== '') return message;
   return typeof code === 'string' ? code : name;
 }
 

@@ -10,11 +10,8 @@ import { registerSessions } from './commands/sessions.js';
 import { registerSettings } from './commands/settings.js';
 import { registerTurns } from './commands/turns.js';
 import { registerUp } from './commands/up.js';
-import type { ExitCode } from './exit-codes.js';
+import type { Finish } from './exit-codes.js';
 import { writeErr } from './output/write.js';
-
-/** Called by a command that ends well enough to say so itself; without it the exit code is 0. */
-export type Finish = (code: ExitCode) => void;
 
 const ABOUT = 'Fleetmend: watches the turns of LLM agents, and says once what went wrong.';
 const CODES = '\nExit codes: 0 ok, 1 finding, 2 usage or validation, 3 not found, 4 not allowed, 5 unreachable.';

@@ -1,10 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { FormatOption } from '../output/answer.js';
-import type { Finish } from '../program.js';
+import type { DeadListOptions } from '../dead/list.js';
+import type { RedriveOptions } from '../dead/redrive.js';
+import type { Finish } from '../exit-codes.js';
 import { example, integer, withFormat } from './options.js';
-
-export type DeadListOptions = FormatOption & { readonly consumer?: string; readonly limit: number; readonly payload?: boolean };
-export type RedriveOptions = FormatOption & { readonly consumer?: string; readonly all?: boolean };
 
 const MOST = 1_000_000;
 

@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
-import type { FormatOption } from '../output/answer.js';
-import type { GatewayOptions } from '../http/gateway.js';
-import type { Finish } from '../program.js';
+import type { DoctorOptions } from '../doctor/run-doctor.js';
+import type { Finish } from '../exit-codes.js';
 import { example, withGateway } from './options.js';
-
-export type DoctorOptions = FormatOption & GatewayOptions & { readonly check?: boolean };
 
 export function registerDoctor(program: Command, finish: Finish): void {
   const command = withGateway(program.command('doctor'))

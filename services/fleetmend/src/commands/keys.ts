@@ -1,23 +1,14 @@
 import { Option, type Command } from 'commander';
-import type { ApiKey, CreatedKey } from '#contracts';
-import type { Finish } from '../program.js';
-import type { GatewayOptions } from '../http/gateway.js';
-import type { FormatOption } from '../output/answer.js';
-import { printList, type ListOptions } from './lists.js';
+import type { CreateKeyOptions, KeyListOptions, KeyOptions } from '../keys/run-keys.js';
 import { example, names, withGateway, withPages } from './options.js';
 
-type KeyOptions = GatewayOptions & FormatOption;
-type CreateOptions = KeyOptions & {
-  readonly name: string;
-  readonly scopes: string[];
-  readonly expires?: string;
-  readonly project?: string;
-};
+const WHERE = 'without --key and --url, and where DATABASE_URL is known or `fleetmend up` runs here, directly in the database';
 
-export function registerKeys(program: Command, _finish: Finish): void {
-  const keys = program.command('keys').description('API keys of the project');
+export function registerKeys(program: Command): void {
+  const keys = program.command('keys').description('API keys of a project');
+  const project = new Option('--project <project>', 'in the database: of this project (default: default)');
   example(
-    withGateway(keys.command('create').description('a new key; its text is shown this once'))
+    withGateway(keys.command('create').description(`a new key; its text is shown this once (${WHERE})`))
       .option('--name <name>', 'what it is for', 'command line')
       .addOption(
         new Option('--scopes <list>', 'of ingest, rules:read, observe, operate, separated by commas')
@@ -25,62 +16,21 @@ export function registerKeys(program: Command, _finish: Finish): void {
           .makeOptionMandatory(),
       )
       .option('--expires <time>', 'end of its life (RFC 3339); without it, until it is revoked')
-      .option('--project <project>', 'another project than the own one: only while no key exists at all')
-      .action(createKey),
+      .addOption(project)
+      .action(async (options: CreateKeyOptions) => (await import('../keys/run-keys.js')).createKey(options)),
     'fleetmend keys create --name ci --scopes ingest,observe',
   );
   example(
-    withPages(withGateway(keys.command('list').description('keys, newest first, revoked ones too, without their text'))).action(
-      (options: ListOptions) => listKeys(options),
-    ),
+    withPages(withGateway(keys.command('list').description('keys, newest first, revoked ones too, without their text')))
+      .addOption(project)
+      .action(async (options: KeyListOptions) => (await import('../keys/run-keys.js')).listKeys(options)),
     'fleetmend keys list',
   );
   example(
     withGateway(keys.command('revoke').description('end a key on every gateway within a second'))
       .argument('<id>', 'the id that `keys list` shows')
-      .action(revokeKey),
+      .addOption(project)
+      .action(async (id: string, options: KeyOptions) => (await import('../keys/run-keys.js')).revokeKey(id, options)),
     'fleetmend keys revoke k-0123456789ab',
   );
-}
-
-async function createKey({ name, scopes, expires, project, ...options }: CreateOptions): Promise<void> {
-  const { gateway, answer } = await tools(options);
-  const body = {
-    name,
-    scopes,
-    ...(expires === undefined ? {} : { expires_at: expires }),
-    ...(project === undefined ? {} : { project }),
-  };
-  const created = await gateway.call<CreatedKey>('POST', '/v1/keys', body);
-  await answer(created, options, ({ key, id, notes }) => [key, `id ${id}; the key is shown this once`, ...notes].join('\n'));
-}
-
-function listKeys(options: ListOptions): Promise<void> {
-  return printList<ApiKey>(
-    {
-      path: '/v1/keys',
-      filters: [],
-      none: 'no keys: on this machine the gateway may be used without one',
-      columns: (when) => [
-        { title: 'id', of: ({ id }) => id },
-        { title: 'name', of: ({ name }) => name },
-        { title: 'scopes', of: ({ scopes }) => scopes.join(',') },
-        { title: 'created', of: ({ created_at: at }) => when(at) },
-        { title: 'expires', of: ({ expires_at: at }) => when(at) },
-        { title: 'revoked', of: ({ revoked_at: at }) => when(at) },
-      ],
-    },
-    options,
-  );
-}
-
-async function revokeKey(id: string, options: KeyOptions): Promise<void> {
-  const { gateway, answer } = await tools(options);
-  const key = await gateway.call<ApiKey>('DELETE', `/v1/keys/${encodeURIComponent(id)}`);
-  await answer(key, options, ({ name }) => `the key "${name}" (${id}) is revoked`);
-}
-
-async function tools(options: KeyOptions) {
-  const [{ openGateway }, { answer }] = await Promise.all([import('../http/gateway.js'), import('../output/answer.js')]);
-  return { gateway: await openGateway(options), answer };
 }

@@ -1,11 +1,8 @@
 import type { Command } from 'commander';
 import type { Notice } from '#contracts';
-import type { GatewayOptions } from '../http/gateway.js';
-import type { FormatOption } from '../output/answer.js';
+import type { WatchOptions } from '../http/watch.js';
 import { printList, type ListOptions } from './lists.js';
 import { example, integer, withGateway, withPages } from './options.js';
-
-export type WatchOptions = GatewayOptions & FormatOption & { readonly count?: number; readonly lastEventId?: string };
 
 export function registerNotices(program: Command): void {
   const notices = program.command('notices').description('what was found: each problem of a session once');

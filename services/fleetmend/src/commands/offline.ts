@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Answerer } from '../offline/answer-lines.js';
-import type { Finish } from '../program.js';
+import type { Finish } from '../exit-codes.js';
 import { example, number } from './options.js';
 
 interface GateFlags {

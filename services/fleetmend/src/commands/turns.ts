@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { GatewayOptions } from '../http/gateway.js';
 import type { FormatOption } from '../output/answer.js';
-import type { Finish } from '../program.js';
+import type { Finish } from '../exit-codes.js';
 import { example, seconds, withGateway } from './options.js';
 
 export interface RecordingFlags {

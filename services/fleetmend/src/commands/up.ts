@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { Finish } from '../program.js';
+import type { Finish } from '../exit-codes.js';
 import type { UpOptions } from '../up/run-up.js';
 import { example, withFormat } from './options.js';
 import { withRecordings } from './turns.js';

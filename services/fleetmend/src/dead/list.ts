@@ -1,15 +1,19 @@
-import type { DataSource } from 'typeorm';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { sanitize } from '#domain/text';
-import type { DeadListOptions } from '../commands/dead.js';
 import { withBroker } from '../jetstream/connect.js';
 import { readDeadLetter, readDeadLetters, type DeadLetter } from '../jetstream/dead-letters.js';
-import { answer, listed } from '../output/answer.js';
+import { answer, listed, type FormatOption } from '../output/answer.js';
 import type { Column } from '../output/table.js';
 import { say } from '../output/write.js';
-import { withDatabase } from '../postgres/database.js';
+import { withDatabase, type Database } from '../postgres/database.js';
 import { redriven } from '../postgres/redrives.js';
 import { requireServers } from '../servers.js';
+
+export interface DeadListOptions extends FormatOption {
+  readonly consumer?: string;
+  readonly limit: number;
+  readonly payload?: boolean;
+}
 
 interface ListedLetter extends DeadLetter {
   readonly redriven: boolean;
@@ -27,7 +31,7 @@ export async function listDead(options: DeadListOptions): Promise<void> {
 
 async function read(
   nats: NatsConnection,
-  db: DataSource,
+  db: Database,
   { consumer, limit, payload }: DeadListOptions,
 ): Promise<{ letters: ListedLetter[]; more: boolean }> {
   const found: DeadLetter[] = [];

@@ -1,13 +1,16 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { DataSource } from 'typeorm';
-import type { RedriveOptions } from '../commands/dead.js';
 import { CommandError, exitCodes, type ExitCode } from '../exit-codes.js';
 import { withBroker } from '../jetstream/connect.js';
 import { readDeadLetter, readDeadLetters, republish } from '../jetstream/dead-letters.js';
-import { answer } from '../output/answer.js';
-import { withDatabase } from '../postgres/database.js';
+import { answer, type FormatOption } from '../output/answer.js';
+import { withDatabase, type Database } from '../postgres/database.js';
 import { redriveOnce } from '../postgres/redrives.js';
 import { requireServers } from '../servers.js';
+
+export interface RedriveOptions extends FormatOption {
+  readonly consumer?: string;
+  readonly all?: boolean;
+}
 
 type Outcome = 'redriven' | 'already redriven' | 'cut' | 'not found';
 
@@ -47,7 +50,7 @@ async function allOf(nats: NatsConnection, consumer: string | undefined): Promis
   return sequences;
 }
 
-async function redrive(nats: NatsConnection, db: DataSource, sequence: number): Promise<Redrive> {
+async function redrive(nats: NatsConnection, db: Database, sequence: number): Promise<Redrive> {
   const found = await readDeadLetter(nats, sequence);
   if (found === undefined) return { sequence, outcome: 'not found', note: 'there is no dead letter of this number' };
   const { letter, data } = found;

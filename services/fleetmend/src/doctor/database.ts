@@ -1,7 +1,7 @@
-import type { DataSource } from 'typeorm';
 import { serviceNames } from '#contracts';
 import { pendingMigrations } from '#persistence';
-import { withDatabase } from '../postgres/database.js';
+import { withDatabase, type Database } from '../postgres/database.js';
+import { countRedrives, lateOutboxRows, serverVersion } from '../postgres/health.js';
 import { fail, findings, ok, warn, type Finding } from './finding.js';
 
 /** Services publish after their commit, and sweep what was left after 10 s. */
@@ -18,37 +18,20 @@ export async function lookAtDatabase(url: string): Promise<DatabaseState> {
   let redriven: number | null = null;
   const found = await findings('database', 'start it, or correct DATABASE_URL', () =>
     withDatabase(url, async (db) => {
-      const reachable = ok('database', `Postgres ${await version(db)}`);
+      const reachable = ok('database', `Postgres ${await serverVersion(db)}`);
       if (await pendingMigrations(url)) return [reachable, fail('migrations', 'the schema is not up to date', MIGRATE)];
-      redriven = await countOf(db, 'SELECT count(*)::int AS count FROM edge.redrives');
+      redriven = await countRedrives(db);
       return [reachable, ok('migrations', 'up to date'), ...(await outboxes(db))];
     }),
   );
   return { findings: found, redriven };
 }
 
-async function version(db: DataSource): Promise<string> {
-  const rows = await db.query<{ server_version: string }[]>('SHOW server_version');
-  return rows[0]?.server_version ?? 'unknown';
-}
-
-async function countOf(db: DataSource, sql: string): Promise<number> {
-  const rows = await db.query<{ count: number }[]>(sql);
-  return rows[0]?.count ?? 0;
-}
-
-async function outboxes(db: DataSource): Promise<Finding[]> {
+async function outboxes(db: Database): Promise<Finding[]> {
   const services = serviceNames.filter((service) => service !== 'gateway');
-  const late = await Promise.all(services.map((service) => lateRows(db, service)));
+  const late = await Promise.all(services.map((service) => lateOutboxRows(db, service, OUTBOX_S)));
   const stuck = services.flatMap((service, at) => ((late[at] ?? 0) > 0 ? [`${service} ${late[at]}`] : []));
   if (stuck.length === 0) return [ok('outboxes', `nothing older than ${OUTBOX_S} s`)];
   const advice = 'they are published when their service runs and the broker takes messages';
   return [warn('outboxes', `unpublished for more than ${OUTBOX_S} s: ${stuck.join(', ')}`, advice)];
-}
-
-function lateRows(db: DataSource, service: string): Promise<number> {
-  return countOf(
-    db,
-    `SELECT count(*)::int AS count FROM ${service}.outbox WHERE created_at < now() - interval '${OUTBOX_S} seconds'`,
-  );
 }

@@ -1,9 +1,8 @@
 import { loadSettings } from '#config';
-import type { DoctorOptions } from '../commands/doctor.js';
 import { exitCodes, type ExitCode } from '../exit-codes.js';
 import { explainError } from '../explain-error.js';
-import { findGateway } from '../http/gateway.js';
-import { answer } from '../output/answer.js';
+import { findGateway, type GatewayOptions } from '../http/gateway.js';
+import { answer, type FormatOption } from '../output/answer.js';
 import { findServers, type Servers } from '../servers.js';
 import { lookAtBroker } from './broker.js';
 import { lookAtDatabase } from './database.js';
@@ -11,6 +10,10 @@ import { fail, ok, warn, type Finding } from './finding.js';
 import { lookAtGateway } from './gateway.js';
 
 import { diskRoom, nodeVersion } from './machine.js';
+
+export interface DoctorOptions extends FormatOption, GatewayOptions {
+  readonly check?: boolean;
+}
 
 /** Gives exit code 1 when a check fails, or with `--check` when an invariant is violated. */
 export async function runDoctor(options: DoctorOptions): Promise<ExitCode> {

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Notice } from '#contracts';
-import type { WatchOptions } from '../commands/notices.js';
 import { CommandError, exitCodes } from '../exit-codes.js';
-import { formatOf, type Format } from '../output/answer.js';
+import { formatOf, type Format, type FormatOption } from '../output/answer.js';
 import { when } from '../output/table.js';
 import { say, writeOut } from '../output/write.js';
 import { sanitize } from '#domain/text';
-import { openGateway, type Gateway } from './gateway.js';
+import { openGateway, type Gateway, type GatewayOptions } from './gateway.js';
 import { serverEvents, type ServerEvent } from './server-events.js';
+
+export interface WatchOptions extends GatewayOptions, FormatOption {
+  readonly count?: number;
+  readonly lastEventId?: string;
+}
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;

@@ -2,9 +2,12 @@ import type { DataSource } from 'typeorm';
 import { createDataSource } from '#persistence';
 import { CommandError, exitCodes } from '../exit-codes.js';
 
-/** Connects as the owner for one command, and closes after it. @throws CommandError 4 or 5 */
-export async function withDatabase<T>(url: string, work: (db: DataSource) => Promise<T>): Promise<T> {
-  const db = createDataSource({ url, role: null, name: 'command-line', poolSize: 2 });
+/** A connected database, for those outside this folder to hand on. */
+export type Database = DataSource;
+
+/** Connects for one command, as the owner or in a service's role, and closes after it. @throws CommandError 4 or 5 */
+export async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>, role: string | null = null): Promise<T> {
+  const db = createDataSource({ url, role, name: 'command-line', poolSize: 2 });
   try {
     await db.initialize();
   } catch (error) {

@@ -1,6 +1,7 @@
-import type { DataSource } from 'typeorm';
+import { DEFAULT_PROJECT, LIVE_PREFIX, noticePosted } from '#contracts';
 import { answer, formatOf, type FormatOption } from '../output/answer.js';
 import { table, type Column } from '../output/table.js';
+import type { Database } from '../postgres/database.js';
 import { say, terminals } from '../output/write.js';
 import { hostOf } from '../jetstream/connect.js';
 import {
@@ -24,11 +25,13 @@ interface Seen {
   readonly notices: readonly NoticeOverview[];
 }
 
+/** Every notice of the project that turns without a key go to, as it is stored. */
+const LIVE_NOTICES = [LIVE_PREFIX, noticePosted.subject(DEFAULT_PROJECT, '*', '*')].join('.');
 const SHOWN_SESSIONS = 20;
 const SHOWN_NOTICES = 20;
 
 /** Prints sessions and notices: of what was just imported, or the newest when nothing was. */
-export async function printSeen(loop: Loop, db: DataSource, job: FirstJob, options: FormatOption): Promise<void> {
+export async function printSeen(loop: Loop, db: Database, job: FirstJob, options: FormatOption): Promise<void> {
   const of = job.imported?.sessions ?? null;
   const [overview, notices] = await Promise.all([
     sessionsOverview(db, of, SHOWN_SESSIONS),
@@ -80,6 +83,6 @@ function howToLookFurther({ url, natsUrl }: Loop, session: string | undefined): 
     `  curl -s ${url}${path}`,
     `  npx fleetmend sessions${id}`,
     '  npx fleetmend notices watch',
-    `  nats --server nats://${hostOf(natsUrl)} sub 'live.fm.default.notice.>'`,
+    `  nats --server nats://${hostOf(natsUrl)} sub '${LIVE_NOTICES}'`,
   ].join('\n');
 }

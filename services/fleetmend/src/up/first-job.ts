@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager } from '@nats-io/jetstream';
-import type { DataSource } from 'typeorm';
 import { Gateway } from '../http/gateway.js';
 import { manager, withBroker } from '../jetstream/connect.js';
 import { unfinished } from '../jetstream/loop-state.js';
 import { Progress } from '../output/progress.js';
+import type { Database } from '../postgres/database.js';
 import { say } from '../output/write.js';
 import { storedTurns } from '../postgres/overview.js';
 import { importFiles, importSample, type ImportOptions, type ImportSummary } from '../recordings/import.js';
@@ -23,7 +23,7 @@ export interface FirstJob {
 }
 
 /** Imports what was given; else plays the sample when nothing is stored yet. Returns when the loop is through with it. */
-export async function runFirstJob(loop: Loop, db: DataSource, options: FirstJobOptions): Promise<FirstJob> {
+export async function runFirstJob(loop: Loop, db: Database, options: FirstJobOptions): Promise<FirstJob> {
   const gateway = new Gateway({ url: loop.url, key: options.key });
   const job = await feed(gateway, db, options);
   if (job.imported !== null) {
@@ -33,7 +33,7 @@ export async function runFirstJob(loop: Loop, db: DataSource, options: FirstJobO
   return job;
 }
 
-async function feed(gateway: Gateway, db: DataSource, options: FirstJobOptions): Promise<FirstJob> {
+async function feed(gateway: Gateway, db: Database, options: FirstJobOptions): Promise<FirstJob> {
   if (options.files.length > 0) {
     say(`importing ${options.files.join(', ')}`);
     return { kind: 'import', imported: await importFiles(gateway, options.files, options) };

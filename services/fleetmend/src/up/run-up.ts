@@ -36,14 +36,17 @@ export async function runUp(options: UpOptions): Promise<ExitCode> {
   const stopping = new Stopping();
   stopping.listen();
   const parts = new StartedParts(stopping);
+  const code = await liveUntilWished({ settings, job, options, parts, stopping }).finally(() => parts.stopAll());
+  say('stopped');
+  return code;
+}
+
+async function liveUntilWished(life: Life): Promise<ExitCode> {
   try {
-    return await live({ settings, job, options, parts, stopping });
+    return await live(life);
   } catch (error) {
     if (error instanceof Interrupted) return exitCodes.ok;
     throw clear(error);
-  } finally {
-    const well = await parts.stopAll();
-    if (well) say('stopped');
   }
 }
 

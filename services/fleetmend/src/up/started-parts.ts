@@ -31,18 +31,15 @@ export class StartedParts {
     return this.stopping.race(work);
   }
 
-  /** Stops everything, also when something cannot be stopped. Gives whether all went well. */
-  async stopAll(): Promise<boolean> {
-    let well = true;
+  /** Stops everything, also when something cannot be stopped, which is said. */
+  async stopAll(): Promise<void> {
     for (const layer of this.layers.splice(0).reverse()) {
       const results = await Promise.allSettled(layer.map((part) => part.stop()));
       results.forEach((result, at) => {
         if (result.status === 'fulfilled') return;
-        well = false;
         const reason: unknown = result.reason;
         say(`${layer[at]?.name ?? 'a part'} did not stop well: ${reason instanceof Error ? reason.message : String(reason)}`);
       });
     }
-    return well;
   }
 }
