@@ -1,0 +1,377 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { noticePosted, turnEvaluated, turnEnded } from '#contracts';
+import { testDatabase, type TestDatabase } from '#testing';
+import { fleet } from '../../../test/support/fleet.js';
+import { Loop } from '../../../test/support/loop.js';
+import { ownNats, type OwnServer } from '../../../test/support/own-servers.js';
+import { checkInvariants, finalState, firstDifference, type CheckResult } from './index.js';
+
+const MINUTE = 60_000;
+const TURNS = fleet({ seed: 7, sessions: 18, turns: 20 });
+
+/** A row that something goes wrong with: of the project under test, the same on every run. */
+const aTurn = "(SELECT s, t FROM scoring.turns WHERE project = 'planted' ORDER BY s, t OFFSET 5 LIMIT 1)";
+const aNotice = "(SELECT id FROM mailbox.notices WHERE project = 'planted' AND status = 'pending' ORDER BY session, t LIMIT 1)";
+const anEpisode = "(SELECT id FROM mailbox.episodes WHERE project = 'planted' AND status = 'open' ORDER BY session, t LIMIT 1)";
+const NOTICE_COLUMNS =
+  'project, session, s, t, severity, summary, metrics, flagged_traces, scope_hints, recommended_scope, fingerprint, incident_id, episode_id';
+
+interface Fault {
+  readonly invariant: number;
+  readonly what: string;
+  readonly sql: string;
+}
+
+const faults: Fault[] = [
+  { invariant: 1, what: 'a lost turn whose body is left', sql: `DELETE FROM scoring.turns WHERE (s, t) = ${aTurn}` },
+  {
+    invariant: 1,
+    what: 'a turn lost with everything about it',
+    sql: `CREATE TEMP TABLE gone AS SELECT s, t FROM scoring.turns WHERE (s, t) = ${aTurn};
+      DELETE FROM scoring.turn_bodies WHERE (s, t) = (SELECT s, t FROM gone); DELETE FROM scoring.scores WHERE (s, t) = (SELECT s, t FROM gone);
+      DELETE FROM gating.turn_evals WHERE (s, t) = (SELECT s, t FROM gone); DELETE FROM scoring.turns WHERE (s, t) = (SELECT s, t FROM gone)`,
+  },
+  {
+    invariant: 1,
+    what: 'a turn that nobody sent',
+    sql: `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, answered_1) SELECT s, 9999, project, accepted_us, body_sha, config, 1 FROM scoring.turns WHERE (s, t) = ${aTurn}`,
+  },
+  { invariant: 2, what: 'a turn without an answer', sql: `UPDATE scoring.turns SET answered_1 = 0 WHERE (s, t) = ${aTurn}` },
+  {
+    invariant: 2,
+    what: 'a turn that waits beyond its deadline',
+    sql: `UPDATE scoring.turns SET answered_1 = 0, wait_until = now() - interval '2 minutes' WHERE (s, t) = ${aTurn}`,
+  },
+  {
+    invariant: 2,
+    what: 'an answer that the gate never got',
+    sql: `UPDATE gating.turn_evals SET evidence = evidence - '1' WHERE (s, t) = ${aTurn}`,
+  },
+  {
+    invariant: 2,
+    what: 'a tier that was asked for and never answered',
+    sql: `UPDATE scoring.turns SET answered_2 = 0 WHERE (s, t) = (SELECT s, t FROM gating.turn_evals WHERE requested & 4 > 0 ORDER BY s, t LIMIT 1)`,
+  },
+  {
+    invariant: 2,
+    what: 'a tier that the gate forgot to ask for',
+    sql: `UPDATE gating.turn_evals SET requested = 0 WHERE (s, t) = (SELECT s, t FROM gating.turn_evals WHERE requested & 4 > 0 ORDER BY s, t LIMIT 1)`,
+  },
+  {
+    invariant: 2,
+    what: "a verifier's answer that never reached its turn",
+    sql: `INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value, at)
+      SELECT s, t, project, 'x', '', 'outcome_correct', 1, now() - interval '2 minutes' FROM scoring.turns WHERE (s, t) = ${aTurn}`,
+  },
+  {
+    invariant: 3,
+    what: 'a changed state',
+    sql: `UPDATE gating.turn_evals SET state = jsonb_set(state, '{tracks,task_completion@check,peak}', '0.123') WHERE (s, t) = ${aTurn}`,
+  },
+  {
+    invariant: 3,
+    what: 'a condition that never fired',
+    sql: `UPDATE gating.turn_evals SET fired = '{stall:coherence}' WHERE (s, t) = ${aTurn}`,
+  },
+  {
+    invariant: 3,
+    what: 'a changed standing set',
+    sql: `UPDATE gating.turn_evals SET standing = standing || '{stall:coherence}' WHERE (s, t) = ${aTurn}`,
+  },
+  {
+    invariant: 3,
+    what: 'a head that is behind',
+    sql: `UPDATE gating.heads SET last_t = last_t - 1 WHERE s = (SELECT s FROM ${aTurn} x)`,
+  },
+  {
+    invariant: 3,
+    what: 'a head of another state',
+    sql: `UPDATE gating.heads SET state = '{"tracks":{},"standing":[]}' WHERE s = (SELECT s FROM ${aTurn} x)`,
+  },
+  {
+    invariant: 4,
+    what: 'a report that was never published',
+    sql: `UPDATE gating.turn_evals SET rev = rev + 1 WHERE (s, t) = ${aTurn}`,
+  },
+  {
+    invariant: 4,
+    what: 'a published report without a decision',
+    sql: `DELETE FROM gating.turn_evals WHERE (s, t) = ${aTurn}`,
+  },
+  {
+    invariant: 4,
+    what: 'a report with another content',
+    sql: `UPDATE gating.turn_evals SET digest = 'other' WHERE (s, t) = ${aTurn}`,
+  },
+  { invariant: 5, what: 'a lost notice', sql: `DELETE FROM mailbox.notices WHERE id = ${aNotice}` },
+  { invariant: 5, what: 'a notice taken back', sql: `UPDATE mailbox.notices SET status = 'corrected' WHERE id = ${aNotice}` },
+  {
+    invariant: 5,
+    what: 'a notice that no report asks for',
+    sql: `INSERT INTO mailbox.notices (id, status, signatures, passage, ${NOTICE_COLUMNS})
+      SELECT 'n-spurious', 'pending', '{stall:confidence}', 'post', ${NOTICE_COLUMNS} FROM mailbox.notices WHERE id = ${aNotice}`,
+  },
+  {
+    invariant: 5,
+    what: 'the same notice twice, its signatures in another order',
+    sql: `INSERT INTO mailbox.notices (id, status, signatures, passage, ${NOTICE_COLUMNS})
+      SELECT 'n-double', status, ARRAY(SELECT s FROM unnest(signatures) WITH ORDINALITY AS u(s, n) ORDER BY n DESC), passage, ${NOTICE_COLUMNS}
+      FROM mailbox.notices WHERE cardinality(signatures) > 1 ORDER BY session, t LIMIT 1`,
+  },
+  {
+    invariant: 5,
+    what: 'an alert memory that forgot',
+    sql: `UPDATE mailbox.session_alerts SET memory = NULL WHERE s = (SELECT s FROM mailbox.session_alerts WHERE memory IS NOT NULL ORDER BY s LIMIT 1)`,
+  },
+  {
+    invariant: 6,
+    what: 'a posted notice that was never told',
+    sql: `INSERT INTO mailbox.notices (id, status, signatures, passage, ${NOTICE_COLUMNS})
+      SELECT 'n-untold', 'corrected', '{stall:confidence}', 'post', ${NOTICE_COLUMNS} FROM mailbox.notices WHERE id = ${aNotice}`,
+  },
+  {
+    invariant: 6,
+    what: 'a suppressed notice that was told',
+    sql: `UPDATE mailbox.notices SET passage = 'suppress', status = 'suppressed' WHERE id = ${aNotice}`,
+  },
+  {
+    invariant: 6,
+    what: 'a breach without its eval case',
+    sql: `DELETE FROM evalset.cases WHERE id = (SELECT id FROM evalset.cases ORDER BY id LIMIT 1)`,
+  },
+  {
+    invariant: 6,
+    what: 'an eval case of a notice that is no breach',
+    sql: `UPDATE mailbox.notices SET severity = 'trend' WHERE id = (SELECT notice_id FROM evalset.cases ORDER BY id LIMIT 1)`,
+  },
+  {
+    invariant: 7,
+    what: 'more notices than the breaker lets through',
+    sql: `DELETE FROM journal.events WHERE type = 'recovery'; INSERT INTO edge.settings (project, version, doc, author, at)
+      VALUES ('planted', 2, '{"circuit_breaker_max_notices": 1, "coalesce": "session"}', 'test', 'epoch')`,
+  },
+  {
+    invariant: 8,
+    what: 'a notice without an episode',
+    sql: `UPDATE mailbox.notices SET episode_id = NULL WHERE id = ${aNotice}`,
+  },
+  { invariant: 8, what: 'a lost episode', sql: `DELETE FROM mailbox.episodes WHERE id = ${anEpisode}` },
+  {
+    invariant: 8,
+    what: 'a second episode of the same notices',
+    sql: `INSERT INTO mailbox.episodes (id, project, s, t, session, incident_id, notice_ids) SELECT 'e-double', project, s, t, session, incident_id, notice_ids FROM mailbox.episodes WHERE id = ${anEpisode}`,
+  },
+  {
+    invariant: 8,
+    what: 'an episode of a corrected notice',
+    sql: `UPDATE mailbox.notices SET status = 'corrected' WHERE id = (SELECT notice_ids[1] FROM mailbox.episodes WHERE id = ${anEpisode})`,
+  },
+  {
+    invariant: 8,
+    what: 'an episode without its incident',
+    sql: `DELETE FROM mailbox.incidents WHERE id = (SELECT incident_id FROM mailbox.episodes WHERE id = ${anEpisode})`,
+  },
+  {
+    invariant: 8,
+    what: 'two open incidents of one fault',
+    sql: `DROP INDEX mailbox.incidents_live; INSERT INTO mailbox.incidents (id, project, fingerprint, status, opened_by)
+      SELECT 'i-double', project, fingerprint, status, 'nobody' FROM mailbox.incidents WHERE status = 'open' AND fingerprint IS NOT NULL ORDER BY id LIMIT 1`,
+  },
+  {
+    invariant: 13,
+    what: 'an outbox row left behind',
+    sql: `INSERT INTO gating.outbox (id, subject, payload) VALUES ('left', 'fm.planted.turn.evaluated', '{}')`,
+  },
+  {
+    invariant: 13,
+    what: 'attempts of a message that is neither dead nor alive',
+    sql: `INSERT INTO mailbox.attempts (consumer, event, attempts) VALUES ('mailbox-reports', 'FM_REPORTS:1', 2)`,
+  },
+];
+
+describe('the checker', () => {
+  let nats: OwnServer;
+  let database: TestDatabase;
+  let loop: Loop;
+  let copies = 0;
+  const made: string[] = [];
+
+  beforeAll(async () => {
+    [nats, database] = await Promise.all([ownNats(), testDatabase()]);
+    const settings = { circuit_breaker_max_notices: 0, capture_eval_cases: true };
+    loop = await Loop.open({ natsUrl: nats.url, databaseUrl: database.url, settings });
+    loop.start();
+    await loop.createProject('planted');
+    // Settings need a moment to reach every service before a notice surely has its eval case.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await loop.publish('planted', TURNS);
+    await loop.quiet(MINUTE);
+    await Promise.all(loop.services.map((service) => service.stop()));
+  }, 2 * MINUTE);
+
+  afterEach(async () => {
+    for (const name of made.splice(0)) await onServer((client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+  });
+
+  afterAll(async () => {
+    await loop.close();
+    await nats.drop();
+    await database.drop();
+  });
+
+  async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const url = new URL(database.url);
+    url.pathname = '/postgres';
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A copy of the database after the clean run, with something done to it. */
+  async function copyWith(sql: string): Promise<string> {
+    const url = new URL(database.url);
+    const original = url.pathname.slice(1);
+    copies += 1;
+    const name = `${original}_${copies}`;
+    await onServer(async (client) => {
+      await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [original]);
+      await client.query(`CREATE DATABASE ${name} TEMPLATE ${original}`);
+    });
+    made.push(name);
+    url.pathname = `/${name}`;
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+    return url.href;
+  }
+
+  function check(databaseUrl: string): Promise<CheckResult> {
+    return checkInvariants({ databaseUrl, natsUrl: nats.url, expected: TURNS.length, quietMs: 300 });
+  }
+
+  it(
+    'finds nothing wrong after a clean run, and has counted',
+    async () => {
+      const { violations, counted } = await check(database.url);
+      expect(violations).toEqual([]);
+      expect(counted).toMatchObject({ turns: TURNS.length, evaluated: TURNS.length, sessions: 18, attempts: 0, dead_turns: 0 });
+      for (const name of ['reports', 'notices', 'posted_notices', 'notice_events', 'episodes', 'open_incidents'])
+        expect([name, counted[name]]).toEqual([name, expect.any(Number)]);
+      expect(counted['notice_events']).toBeGreaterThan(10);
+      expect(counted['notice_events']).toBe(counted['posted_notices']);
+    },
+    MINUTE,
+  );
+
+  it.each(faults)(
+    'finds $what (invariant $invariant)',
+    async ({ invariant, sql }) => {
+      const { violations } = await check(await copyWith(sql));
+      expect(violations.map((one) => one.invariant)).toContain(invariant);
+      const own = violations.find((one) => one.invariant === invariant);
+      expect(own?.detail).toMatch(/expected .*found |expects .*found /s);
+    },
+    MINUTE,
+  );
+
+  it(
+    'leaves alone what may be: an acknowledged notice that nobody asks for any more, a quiet waiting turn',
+    async () => {
+      const url = await copyWith(
+        `UPDATE scoring.turns SET wait_until = now() + interval '1 minute' WHERE (s, t) = ${aTurn};
+       UPDATE gating.turn_evals SET evidence = evidence WHERE (s, t) = ${aTurn}`,
+      );
+      expect((await check(url)).violations).toEqual([]);
+    },
+    MINUTE,
+  );
+
+  it(
+    'shows where two final states differ, and that equal ones do not',
+    async () => {
+      const clean = await finalState({ databaseUrl: database.url, project: 'planted' });
+      const again = await finalState({ databaseUrl: await copyWith('SELECT 1') });
+      const other = await finalState({
+        databaseUrl: await copyWith(
+          `UPDATE scoring.scores SET value = 0.125 WHERE metric = 'task_completion' AND (s, t) = ${aTurn}`,
+        ),
+      });
+      expect(again.get('planted')?.digest).toBe(clean.get('planted')?.digest);
+      expect(firstDifference(clean.get('planted'), again.get('planted'))).toBeNull();
+      expect(other.get('planted')?.digest).not.toBe(clean.get('planted')?.digest);
+      expect(firstDifference(clean.get('planted'), other.get('planted'))).toContain('0.125');
+      const kinds = new Set(clean.get('planted')?.lines.map((line) => (JSON.parse(line) as string[])[0]));
+      expect([...kinds].sort()).toEqual([
+        'accepted',
+        'alerting',
+        'episode',
+        'head',
+        'notice',
+        'report',
+        'score',
+        'series',
+        'turn',
+      ]);
+    },
+    MINUTE,
+  );
+
+  describe('reads the streams, which now get what they should not', () => {
+    it(
+      'a second body of a revision, and a report of a turn that nobody knows (invariant 4)',
+      async () => {
+        const body = { session_id: 'healthy-0', turn_index: 0, revision: 1, signatures: [] };
+        const subject = turnEvaluated.subject('planted');
+        await loop.send([
+          { id: null, subject, data: JSON.stringify(body) },
+          { id: null, subject, data: JSON.stringify({ ...body, session_id: 'stranger' }) },
+        ]);
+        const { violations } = await check(database.url);
+        const details = violations.filter(({ invariant }) => invariant === 4).map(({ detail }) => detail);
+        expect(details).toContain('planted/healthy-0 turn 0: expected one body of revision 1, found 2');
+        expect(details).toContain('planted/stranger turn 0: expected the decision behind a published report, found none');
+        // Nobody has read them: the mailbox is stopped.
+        expect(violations.map(({ invariant }) => invariant)).toContain(13);
+      },
+      MINUTE,
+    );
+
+    it(
+      'a notice told twice, and one that does not exist (invariant 6)',
+      async () => {
+        const [row] = await loop.rows<{ id: string; session: string; t: string; signatures: string[] }>(
+          "SELECT id, session, t, signatures FROM mailbox.notices WHERE passage = 'post' ORDER BY id LIMIT 1",
+        );
+        const notice = { id: row?.id, session_id: row?.session, turn_index: Number(row?.t), signatures: row?.signatures };
+        const subject = noticePosted.subject('planted', 'trend', 'x');
+        await loop.send([
+          { id: null, subject, data: JSON.stringify(notice) },
+          { id: null, subject, data: JSON.stringify({ ...notice, id: 'n-nobody' }) },
+        ]);
+        const { violations } = await check(database.url);
+        const details = violations.filter(({ invariant }) => invariant === 6).map(({ detail }) => detail);
+        expect(details.some((detail) => detail.includes(`${row?.id ?? ''}: expected one notice.posted event, found 2`))).toBe(
+          true,
+        );
+        expect(details.some((detail) => detail.includes('notice n-nobody: expected a posted notice'))).toBe(true);
+      },
+      MINUTE,
+    );
+
+    it(
+      'a turn that nobody has stored (invariants 1 and 13)',
+      async () => {
+        await loop.send([{ id: null, subject: turnEnded.subject('planted'), data: JSON.stringify(TURNS[0]) }]);
+        const found = (await check(database.url)).violations.map(({ invariant }) => invariant);
+        expect(found).toEqual(expect.arrayContaining([1, 13]));
+      },
+      MINUTE,
+    );
+  });
+});
