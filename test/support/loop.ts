@@ -46,12 +46,7 @@ export class Loop {
     private readonly publisher: JetStreamPublisher,
     readonly db: pg.Pool,
   ) {
-    const env = {
-      NATS_URL: options.natsUrl,
-      DATABASE_URL: options.databaseUrl,
-      FLEETMEND_LOG_LEVEL: 'info',
-      FLEETMEND_ACK_WAIT_MS: String(options.ackWaitMs ?? 10_000),
-    };
+    const env = serviceEnv(options);
     const names = LOOP_SERVICES.flatMap((name) => Array.from({ length: options.copies ?? 1 }, () => name));
     this.services = names.map((name) => new ServiceProcess(name, env));
   }
@@ -84,8 +79,13 @@ export class Loop {
     for (let from = 0; from < turns.length; from += PUBLISH_BATCH) {
       const batch = turns.slice(from, from + PUBLISH_BATCH);
       await this.send(batch.map((turn) => ({ id: null, subject: turnEnded.subject(project), data: JSON.stringify(turn) })));
-      for (const { session_id: session, turn_index: t } of batch) this.acknowledged.add(`${project}|${session}|${t}`);
+      for (const turn of batch) this.accepted(project, turn);
     }
+  }
+
+  /** The stream has acknowledged a turn. */
+  accepted(project: string, { session_id: session, turn_index: t }: TurnInput): void {
+    this.acknowledged.add(`${project}|${session}|${t}`);
   }
 
   async publishOutcome(project: string, turn: TurnInput, value: number): Promise<void> {
@@ -181,6 +181,11 @@ export class Loop {
     await this.nats.close();
     await this.db.end();
   }
+}
+
+/** What a service's process needs to know. */
+export function serviceEnv({ natsUrl, databaseUrl, ackWaitMs = 10_000 }: LoopOptions): Record<string, string> {
+  return { NATS_URL: natsUrl, DATABASE_URL: databaseUrl, FLEETMEND_LOG_LEVEL: 'info', FLEETMEND_ACK_WAIT_MS: String(ackWaitMs) };
 }
 
 /** The first difference, for a failure's message; undefined when both are the same. */

@@ -1,5 +1,4 @@
-import { rm } from 'node:fs/promises';
-import { mkdtemp, chmod } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,6 +21,8 @@ interface Running {
   readonly pid: number;
   stop(): Promise<void>;
 }
+
+const START_TRIES = 10;
 
 type Start = (dir: string, pickPort?: () => Promise<number>) => Promise<Running>;
 
@@ -48,7 +49,15 @@ async function ownServer(startIn: Start): Promise<OwnServer> {
     url,
     stop,
     start: async () => {
-      running ??= await startIn(dir, () => Promise.resolve(port));
+      for (let tries = 1; running === undefined; tries += 1) {
+        try {
+          running = await startIn(dir, () => Promise.resolve(port));
+        } catch (error) {
+          // What a killed server left behind (its children, its port) takes a moment to go.
+          if (tries === START_TRIES) throw error;
+          await sleep(500);
+        }
+      }
     },
     kill: async () => {
       if (running !== undefined) process.kill(running.pid, 'SIGKILL');
