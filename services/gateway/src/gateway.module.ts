@@ -1,0 +1,78 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import type { ServiceRuntime } from '#service';
+import { type Access } from './access/access.js';
+import { KeyIssuer } from './access/key-issuer.js';
+import { BASE_SETTINGS, SettingsController } from './http/settings.controller.js';
+import { KeysController } from './http/keys.controller.js';
+import { LoopController } from './http/loop.controller.js';
+import { NoticesController } from './http/notices.controller.js';
+import { OperationsController } from './http/operations.controller.js';
+import { SessionsController } from './http/sessions.controller.js';
+import { TurnsController } from './http/turns.controller.js';
+import { Bodies } from './ingest/bodies.js';
+import { Broker } from './ingest/broker.js';
+import { Ingest } from './ingest/ingest.js';
+import { Backlog } from './jetstream/backlog.js';
+import { SystemHealth } from './jetstream/system-health.js';
+import { GatewayMetrics } from './operations/gateway-metrics.js';
+import { ReadinessCheck } from './operations/readiness.js';
+import { Database } from './postgres/database.js';
+import { type KeyDirectory } from './postgres/key-directory.js';
+import { Keys } from './postgres/keys.js';
+import { LoopLists } from './postgres/loop-lists.js';
+import { Notices } from './postgres/notices.js';
+import { Projects } from './postgres/projects.js';
+import { ProjectSettingsRows } from './postgres/project-settings.js';
+import { Sessions } from './postgres/sessions.js';
+import { NoticeStreams } from './streams/notice-streams.js';
+
+const controllers = [
+  TurnsController,
+  SessionsController,
+  NoticesController,
+  LoopController,
+  SettingsController,
+  KeysController,
+  OperationsController,
+];
+
+@Module({})
+export class GatewayModule {}
+
+/** `access` and `directory` are made before the application, which asks them on every request. */
+export function gatewayModule(runtime: ServiceRuntime, access: Access, directory: KeyDirectory): DynamicModule {
+  const { nats, publisher, db, work, health, metrics } = runtime.parts;
+  const database = new Database(db);
+  const broker = new Broker(nats);
+  const backlog = new Backlog(nats);
+  const gatewayMetrics = new GatewayMetrics(metrics, backlog);
+  const keys = new Keys(database, work);
+  const notices = new Notices(database);
+  const ingest = new Ingest({
+    publisher,
+    broker,
+    bodies: new Bodies(database),
+    count: gatewayMetrics.count.bind(gatewayMetrics),
+  });
+  const databaseUrl = runtime.loaded.process.database_url ?? '';
+  const readiness = new ReadinessCheck({ db: database, databaseUrl, broker, backlog, health, system: new SystemHealth(nats) });
+  return {
+    module: GatewayModule,
+    controllers,
+    providers: [
+      { provide: Broker, useValue: broker },
+      { provide: Ingest, useValue: ingest },
+      { provide: Sessions, useValue: new Sessions(database) },
+      { provide: Notices, useValue: notices },
+      { provide: NoticeStreams, useValue: new NoticeStreams(nats, notices, access) },
+      { provide: LoopLists, useValue: new LoopLists(database) },
+      { provide: ProjectSettingsRows, useValue: new ProjectSettingsRows(work) },
+      { provide: BASE_SETTINGS, useValue: runtime.loaded.projects },
+      { provide: Keys, useValue: keys },
+      { provide: Projects, useValue: new Projects(database, work) },
+      { provide: KeyIssuer, useValue: new KeyIssuer(keys, directory) },
+      { provide: ReadinessCheck, useValue: readiness },
+      { provide: GatewayMetrics, useValue: gatewayMetrics },
+    ],
+  };
+}

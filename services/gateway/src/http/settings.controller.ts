@@ -1,0 +1,38 @@
+import { Controller, Inject } from '@nestjs/common';
+import type { EffectiveSettings, ProjectSettingsPatch } from '#contracts';
+import type { Caller } from '../access/caller.js';
+import { ProjectSettingsRows } from '../postgres/project-settings.js';
+import { effectiveSettings, patched, problemsOf } from '../settings/effective.js';
+import { CurrentCaller } from './current-caller.js';
+import { invalidRequest } from './problem.js';
+import { describe, Input, Route, type InputOf } from './route.js';
+import { routes } from './routes.js';
+
+/** What the settings file and the environment of this process put under every project's row. */
+export const BASE_SETTINGS = Symbol('BASE_SETTINGS');
+
+@Controller()
+export class SettingsController {
+  constructor(
+    @Inject(ProjectSettingsRows) private readonly rows: ProjectSettingsRows,
+    @Inject(BASE_SETTINGS) private readonly base: ProjectSettingsPatch,
+  ) {}
+
+  @Route(routes.readSettings)
+  async read(@CurrentCaller() { project }: Caller): Promise<EffectiveSettings> {
+    return effectiveSettings(project, this.base, await this.rows.read(project));
+  }
+
+  @Route(routes.changeSettings)
+  async change(
+    @CurrentCaller() { project, who }: Caller,
+    @Input() { body: patch }: InputOf<typeof routes.changeSettings>,
+  ): Promise<EffectiveSettings> {
+    const row = await this.rows.change({ project, who, patch }, (doc) => {
+      const errors = problemsOf(patch, this.base, doc);
+      if (errors.length > 0) throw invalidRequest(describe(errors), errors);
+      return patched(doc, patch);
+    });
+    return effectiveSettings(project, this.base, row);
+  }
+}

@@ -1,0 +1,4 @@
+import { runService } from '#service';
+import { startGateway } from './start.js';
+
+await runService(startGateway);
