@@ -10,9 +10,10 @@ import { OperationsController } from './http/operations.controller.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { TurnsController } from './http/turns.controller.js';
 import { Bodies } from './ingest/bodies.js';
-import { Broker } from './ingest/broker.js';
+import { Broker } from './jetstream/broker.js';
 import { Ingest } from './ingest/ingest.js';
 import { Backlog } from './jetstream/backlog.js';
+import { LiveNotices } from './jetstream/live-notices.js';
 import { SystemHealth } from './jetstream/system-health.js';
 import { GatewayMetrics } from './operations/gateway-metrics.js';
 import { ReadinessCheck } from './operations/readiness.js';
@@ -64,7 +65,7 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: Ingest, useValue: ingest },
       { provide: Sessions, useValue: new Sessions(database) },
       { provide: Notices, useValue: notices },
-      { provide: NoticeStreams, useValue: new NoticeStreams(nats, notices, access) },
+      { provide: NoticeStreams, useValue: new NoticeStreams(broker, new LiveNotices(nats), notices, access) },
       { provide: LoopLists, useValue: new LoopLists(database) },
       { provide: ProjectSettingsRows, useValue: new ProjectSettingsRows(work) },
       { provide: BASE_SETTINGS, useValue: runtime.loaded.projects },

@@ -197,10 +197,9 @@ describe('what JSON does not allow', () => {
     expect((await stored('nul')).value).toMatchObject({ task_summary: 'a\ufffdb\ufffdc', metadata: { 'k\ufffd': 1 } });
   });
 
-  it('in a session id too is replaced, and the session is found again under both', async () => {
+  it('in a session id are replaced too', async () => {
     const { body } = await post('{"session_id": "s\\u0000id", "turn_index": 0}');
     expect(body.results[0]).toMatchObject({ status: 'accepted', session_id: 's\ufffdid' });
-    expect((await fixture.call('GET', `/v1/sessions/${encodeURIComponent('s\0id')}`)).status).toBe(404);
   });
 });
 

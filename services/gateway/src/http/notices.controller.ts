@@ -2,7 +2,7 @@ import { Controller, Headers, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Notice } from '#contracts';
 import type { Caller } from '../access/caller.js';
-import { Broker } from '../ingest/broker.js';
+import { Broker } from '../jetstream/broker.js';
 import { Notices } from '../postgres/notices.js';
 import { EventStream } from '../streams/event-stream.js';
 import { NoticeStreams } from '../streams/notice-streams.js';

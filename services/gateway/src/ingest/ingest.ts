@@ -3,7 +3,7 @@ import { sessionEnded, type Problem, type TurnResult, type TurnsResponse } from 
 import { InfrastructureError, type OutgoingMessage, type StreamPublisher } from '#messaging';
 import { invalidRequest, notStored, ProblemError, problemOf } from '../http/problem.js';
 import type { Bodies } from './bodies.js';
-import type { Broker } from './broker.js';
+import type { Broker } from '../jetstream/broker.js';
 import type { ItemKind, Prepared } from './prepare.js';
 
 export const MAX_ITEMS = 10_000;

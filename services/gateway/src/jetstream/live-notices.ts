@@ -23,24 +23,25 @@ const followed = [
   breakerClosed,
 ] as unknown as readonly EventContract[];
 
-/**
- * What the broker republishes of a project's notices, recoveries and breaker, once each and at most once: what is stored while the
- * connection is away is missed here. Resolves when the broker knows of the subscription; gives the function that ends it.
- */
-export async function followNotices(
-  nc: NatsConnection,
-  project: string,
-  receive: (event: LiveEvent) => void,
-): Promise<() => void> {
-  const subscriptions = followed.map((event) =>
-    nc.subscribe([LIVE_PREFIX, event.subject(project, ...event.tail.map(() => '*'))].join('.'), {
-      callback: (error, message) => {
-        if (error === null) receive({ type: event.type, data: message.string() });
-      },
-    }),
-  );
-  await nc.flush();
-  return () => {
-    for (const subscription of subscriptions) subscription.unsubscribe();
-  };
+/** What the broker republishes of a project's notices, recoveries and breaker. */
+export class LiveNotices {
+  constructor(private readonly nc: NatsConnection) {}
+
+  /**
+   * Each event once and at most once: what is stored while the connection is away is missed here. Resolves when the broker knows of
+   * the subscription; gives the function that ends it.
+   */
+  async follow(project: string, receive: (event: LiveEvent) => void): Promise<() => void> {
+    const subscriptions = followed.map((event) =>
+      this.nc.subscribe([LIVE_PREFIX, event.subject(project, ...event.tail.map(() => '*'))].join('.'), {
+        callback: (error, message) => {
+          if (error === null) receive({ type: event.type, data: message.string() });
+        },
+      }),
+    );
+    await this.nc.flush();
+    return () => {
+      for (const subscription of subscriptions) subscription.unsubscribe();
+    };
+  }
 }

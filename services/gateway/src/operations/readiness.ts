@@ -2,7 +2,7 @@ import type { Readiness } from '#contracts';
 import type { Health } from '#observability';
 import { pendingMigrations } from '#persistence';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Broker } from '../ingest/broker.js';
+import type { Broker } from '../jetstream/broker.js';
 import type { Backlog } from '../jetstream/backlog.js';
 import type { SystemHealth } from '../jetstream/system-health.js';
 import type { Database } from '../postgres/database.js';

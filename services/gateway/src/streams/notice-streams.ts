@@ -1,9 +1,9 @@
 import { Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { noticePosted, type Notice } from '#contracts';
 import type { Access } from '../access/access.js';
 import type { Caller } from '../access/caller.js';
-import { followNotices, type LiveEvent } from '../jetstream/live-notices.js';
+import type { Broker } from '../jetstream/broker.js';
+import type { LiveEvent, LiveNotices } from '../jetstream/live-notices.js';
 import type { Notices } from '../postgres/notices.js';
 import type { EventStream } from './event-stream.js';
 
@@ -35,7 +35,8 @@ export class NoticeStreams implements OnModuleInit, OnModuleDestroy {
   private closing = false;
 
   constructor(
-    private readonly nc: NatsConnection,
+    private readonly broker: Broker,
+    private readonly live: LiveNotices,
     private readonly notices: Notices,
     private readonly access: Access,
   ) {}
@@ -43,7 +44,10 @@ export class NoticeStreams implements OnModuleInit, OnModuleDestroy {
   onModuleInit(): void {
     this.timers.push(setInterval(() => this.readers.forEach(({ stream }) => stream.heartbeat()), HEARTBEAT_MS));
     this.timers.push(setInterval(() => void this.recheck(), RECHECK_MS));
-    void this.watchBroker();
+    // What was stored while the broker was away is not republished to us: it is read from the table.
+    this.broker.onReturn(() => {
+      for (const reader of this.readers) void this.catchUp(reader);
+    });
   }
 
   /** Ends the streams, so that the server can close; readers come back to another gateway, or to this one later. */
@@ -57,7 +61,7 @@ export class NoticeStreams implements OnModuleInit, OnModuleDestroy {
   async open(caller: Caller, stream: EventStream, lastEventId: string | undefined): Promise<void> {
     const resumed = timeOfId(lastEventId);
     const reader: Reader = { caller, stream, sent: new Set(), newest: resumed ?? Date.now() * 1_000, waiting: null };
-    const unfollow = await followNotices(this.nc, caller.project, (event) => this.receive(reader, event));
+    const unfollow = await this.live.follow(caller.project, (event) => this.receive(reader, event));
     stream.onClose(() => {
       this.readers.delete(reader);
       unfollow();
@@ -94,12 +98,6 @@ export class NoticeStreams implements OnModuleInit, OnModuleDestroy {
       const valid = await this.access.stillValid(caller).catch(() => true);
       if (!valid) stream.end();
     }
-  }
-
-  /** What was stored while the broker was away is not republished to us: it is read from the table. */
-  private async watchBroker(): Promise<void> {
-    for await (const { type } of this.nc.status())
-      if (type === 'reconnect') for (const reader of this.readers) void this.catchUp(reader);
   }
 }
 

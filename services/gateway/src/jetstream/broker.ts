@@ -14,6 +14,7 @@ const MAX_EVENT_BYTES = 512 * KIB;
  */
 export class Broker {
   private connected = true;
+  private readonly listeners: (() => void)[] = [];
 
   constructor(private readonly nc: NatsConnection) {
     void this.watch();
@@ -34,10 +35,17 @@ export class Broker {
     return Math.min(MAX_EVENT_BYTES, (this.nc.info?.max_payload ?? MAX_EVENT_BYTES) - HEADER_ROOM);
   }
 
+  /** Called each time the connection is back. */
+  onReturn(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
   private async watch(): Promise<void> {
     for await (const { type } of this.nc.status()) {
       if (type === 'disconnect') this.connected = false;
-      if (type === 'reconnect') this.connected = true;
+      if (type !== 'reconnect') continue;
+      this.connected = true;
+      for (const listener of this.listeners) listener();
     }
   }
 }
