@@ -47,7 +47,7 @@ export function normaliseTurn(value: unknown): NormalisedTurn {
   const errors: FieldError[] = [];
   const { event_id: _, traces, ...rest } = parsed.data;
   const turn = withTimes(known(rest, TURN_FIELDS), '', errors) as unknown as Turn;
-  if (traces !== null && traces !== undefined) turn.traces = tracesOf(traces as Fields[], errors, notes);
+  if (traces !== null && traces !== undefined) turn.traces = tracesOf(traces, errors, notes);
   return errors.length > 0 ? { ok: false, errors } : { ok: true, turn, notes };
 }
 
@@ -61,7 +61,7 @@ export function stringifyTurn(turn: Turn): string {
   return stringifyJson(written === undefined ? writtenOut(rest) : { ...writtenOut(rest), traces: written });
 }
 
-function writtenOut<T extends { started_at?: number | undefined; ended_at?: number | undefined }>(timed: T): object {
+function writtenOut(timed: { readonly started_at?: number | undefined; readonly ended_at?: number | undefined }): object {
   const { started_at: started, ended_at: ended } = timed;
   if (started === undefined && ended === undefined) return timed;
   return {
