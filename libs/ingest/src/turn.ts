@@ -1,5 +1,5 @@
 import { turnEndedInput, type Span, type Trace, type Turn } from '#contracts';
-import { redactSecrets, storable } from '#domain/text';
+import { redactSecrets, storable, taskSummary } from '#domain/text';
 import { stringifyJson } from './json.js';
 import { toEpochMicros, toIso } from './time.js';
 
@@ -47,6 +47,7 @@ export function normaliseTurn(value: unknown): NormalisedTurn {
   const errors: FieldError[] = [];
   const { event_id: _, traces, ...rest } = parsed.data;
   const turn = withTimes(known(rest, TURN_FIELDS), '', errors) as unknown as Turn;
+  if (turn.task_summary) turn.task_summary = taskSummary(turn.task_summary);
   if (traces !== null && traces !== undefined) turn.traces = tracesOf(traces, errors, notes);
   return errors.length > 0 ? { ok: false, errors } : { ok: true, turn, notes };
 }

@@ -1,6 +1,6 @@
-import { scorePosted, turnEnded, type Problem } from '#contracts';
+import { scorePosted, turnEnded, type Problem, type Turn } from '#contracts';
 import { redactSecrets, storable } from '#domain/text';
-import { cutToFit, normaliseTurn, stringifyJson } from '#ingest';
+import { cutToFit, normaliseTurn, stringifyJson, stringifyTurn } from '#ingest';
 import { problemOf, type FieldProblem } from '../http/problem.js';
 import { describe } from '../http/route.js';
 import { advise } from './field-advice.js';
@@ -42,7 +42,7 @@ function prepareTurn(item: unknown, index: number): Prepared {
     fitted.cut > 0
       ? [...normalised.notes, `larger than ${MAX_TURN_BYTES / MIB} MiB: ${fitted.cut} long texts were cut`]
       : normalised.notes;
-  return { ...known, notes, ok: true, data: Buffer.from(stringifyJson(fitted.value)) };
+  return { ...known, notes, ok: true, data: Buffer.from(stringifyTurn(fitted.value as Turn)) };
 }
 
 function prepareScores(item: unknown, index: number): Prepared {

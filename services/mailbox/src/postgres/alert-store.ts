@@ -42,9 +42,6 @@ interface AlertRow {
   readonly counted: boolean;
 }
 
-/** How far before a problem a turn that still waits is looked for. */
-const LOOK_BACK = 500;
-
 /** How the alerts of sessions are kept: the fold's memory, and one row per turn that did something. */
 @Injectable()
 export class AlertStore {
@@ -142,7 +139,7 @@ export class AlertStore {
 
   /**
    * Where each session's fold begins. Nothing older changed: after the last folded turn, or, when the session was quiet, at the
-   * first problem since, or the first turn that still waits for an answer. Something older changed: there, with the memory of the step before it.
+   * first problem since. Something older changed: there, with the memory of the step before it.
    */
   private async starts(
     tx: Transaction,
@@ -151,8 +148,7 @@ export class AlertStore {
   ): Promise<Map<string, { from: number; before: AlertMemory | null }>> {
     const questions = sessions.map(({ s, firstT }) => ({ s, first_t: firstT, folded_t: alerts.get(s)?.folded_t ?? -1 }));
     const rows = await tx.query<{ s: string; problem: number | null; before: AlertMemory | null }>(
-      `SELECT k.s, least((SELECT e.t FROM gating.turn_evals e WHERE e.s = k.s AND e.t > k.folded_t AND e.standing <> '{}' AND e.rev > 0 ORDER BY e.t LIMIT 1),
-           (SELECT e.t FROM gating.turn_evals e WHERE e.s = k.s AND e.t > greatest(k.folded_t, k.first_t - ${LOOK_BACK}) AND e.t < k.first_t AND e.rev = 0 AND e.folded ORDER BY e.t LIMIT 1)) AS problem,
+      `SELECT k.s, (SELECT e.t FROM gating.turn_evals e WHERE e.s = k.s AND e.t > k.folded_t AND e.standing <> '{}' AND e.rev > 0 ORDER BY e.t LIMIT 1) AS problem,
          (SELECT a.memory FROM mailbox.alert_turns a WHERE a.s = k.s AND a.t < k.first_t ORDER BY a.t DESC LIMIT 1) AS before
        FROM json_to_recordset($1::json) AS k(s uuid, first_t bigint, folded_t bigint)`,
       [JSON.stringify(questions)],

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { traceScored, type Score, type Tier, type Turn } from '#contracts';
 import type { GateConfig } from '#domain/gate';
 import { derivedId } from '#domain/ids';
-import { stringifyJson } from '#ingest';
+import { jsonBytes, stringifyJson } from '#ingest';
 import type { Delivery } from '#messaging';
 import type { Transaction } from '#persistence';
 import type { AcceptedTurn, TurnPayload } from '../accepted-turn.js';
@@ -225,7 +225,7 @@ function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise
     wait_s: awaitsTraces(turn) ? traceWaitS : null,
     agent_version: turn.agent?.version ?? null,
     model: turn.agent?.model ?? null,
-    end_state: turn.end_state ?? null,
+    end_state: replayInput(turn),
     scope_hints: turn.rule_scope_hints ?? null,
   }));
   return tx.query<Key>(
@@ -235,6 +235,13 @@ function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise
      ORDER BY s, t ON CONFLICT DO NOTHING RETURNING s, t`,
     [stringifyJson(rows)],
   );
+}
+
+const REPLAY_INPUT_BYTES = 64 * 1024;
+
+/** What a replay may start from: the end state when it is of a reasonable size. A larger one is kept with the body only. */
+function replayInput({ end_state: state }: Turn): unknown {
+  return state !== undefined && jsonBytes(state) <= REPLAY_INPUT_BYTES ? state : null;
 }
 
 /** Bytes as one parameter per row: measured three times cheaper than through an array. */
