@@ -25,6 +25,8 @@ export interface BatchConsumerOptions {
 interface Held {
   readonly message: JsMsg;
   readonly delivery: Delivery<unknown>;
+  /** The number of this attempt, when it was written down before it began. */
+  readonly attempt?: number;
 }
 
 const BATCH_MESSAGES = 256;
@@ -185,9 +187,7 @@ export class BatchConsumer {
     const reason = error instanceof Error ? error.message : String(error);
     const decision = settle(error, 1, 0);
     if (decision.action === 'dead') return this.bury(one.message, decision.reason);
-    const attempts = await this.patiently(() =>
-      this.options.attempts.begin(this.options.contract.durable, nameOf(one.message), reason),
-    );
+    const attempts = await this.patiently(async () => one.attempt ?? (await this.count(one, reason)));
     if (attempts === INTERRUPTED) {
       giveBack([one]);
       return;
@@ -200,15 +200,18 @@ export class BatchConsumer {
 
   /** For a message that may kill the process: its attempt is on record before it is touched. */
   private async alone(one: Held): Promise<void> {
-    const { attempts, contract, maxAttempts } = this.options;
-    const count = await this.patiently(() => attempts.begin(contract.durable, nameOf(one.message), null));
+    const count = await this.patiently(() => this.count(one, null));
     if (count === INTERRUPTED) {
       giveBack([one]);
       return;
     }
-    if (count > maxAttempts)
+    if (count > this.options.maxAttempts)
       return this.bury(one.message, `delivered ${one.message.info.deliveryCount} times without being finished`);
-    await this.together([one]);
+    await this.together([{ ...one, attempt: count }]);
+  }
+
+  private count(one: Held, error: string | null): Promise<number> {
+    return this.options.attempts.begin(this.options.contract.durable, nameOf(one.message), error);
   }
 
   private async done(batch: readonly Held[]): Promise<void> {
