@@ -26,10 +26,14 @@ export class ServiceProcess {
   private readonly kept: string[] = [];
   /** How often it ended though nobody asked. */
   crashes = 0;
+  /** Started again whenever it ends by itself, as an orchestrator would. */
+  immortal = false;
 
+  /** `main`: another program than the service's own, with its arguments. */
   constructor(
     readonly name: string,
     private readonly env: Readonly<Record<string, string>>,
+    private readonly main: readonly string[] = [mainOf(name)],
   ) {}
 
   /** The last lines that it wrote. */
@@ -43,7 +47,7 @@ export class ServiceProcess {
 
   start(): void {
     if (this.child !== undefined) return;
-    const child = spawn(process.execPath, [mainOf(this.name)], {
+    const child = spawn(process.execPath, [...this.main], {
       cwd: tmpdir(),
       env: { PATH: process.env['PATH'] ?? '', ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -57,6 +61,7 @@ export class ServiceProcess {
       this.child = undefined;
       this.crashes += 1;
       this.keep(`${this.name} ended by itself (${signal ?? code ?? '?'})`);
+      if (this.immortal) this.start();
     });
   }
 

@@ -281,11 +281,12 @@ describe('the checker', () => {
   );
 
   it(
-    'leaves alone what may be: an acknowledged notice that nobody asks for any more, a quiet waiting turn',
+    'leaves alone what may be: an acknowledged notice that nobody asks for any more, a turn within its time to wait',
     async () => {
       const url = await copyWith(
         `UPDATE scoring.turns SET wait_until = now() + interval '1 minute' WHERE (s, t) = ${aTurn};
-       UPDATE gating.turn_evals SET evidence = evidence WHERE (s, t) = ${aTurn}`,
+       INSERT INTO mailbox.notices (id, status, signatures, passage, ${NOTICE_COLUMNS})
+         SELECT 'n-done', 'acknowledged', '{stall:confidence}', 'shadow', ${NOTICE_COLUMNS} FROM mailbox.notices WHERE id = ${aNotice}`,
       );
       expect((await check(url)).violations).toEqual([]);
     },
@@ -367,7 +368,9 @@ describe('the checker', () => {
     it(
       'a turn that nobody has stored (invariants 1 and 13)',
       async () => {
-        await loop.send([{ id: null, subject: turnEnded.subject('planted'), data: JSON.stringify(TURNS[0]) }]);
+        await loop.send([
+          { id: null, subject: turnEnded.subject('planted'), data: JSON.stringify({ ...TURNS[0], turn_index: 500 }) },
+        ]);
         const found = (await check(database.url)).violations.map(({ invariant }) => invariant);
         expect(found).toEqual(expect.arrayContaining([1, 13]));
       },

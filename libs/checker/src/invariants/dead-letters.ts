@@ -29,11 +29,12 @@ function deadRow(message: StoredMessage): DeadRow {
     consumer: message.subject.split('.').at(-1) ?? '',
     stream: message.header(deadLetterHeaders.stream),
     seq: Number(message.header(deadLetterHeaders.sequence)),
-    ...turnOf(project, message.data),
+    ...turnIn(project, message.data),
   };
 }
 
-function turnOf(project: string, data: Uint8Array): Pick<DeadRow, 's' | 't'> {
+/** Which turn a message is about, as far as it can be read. */
+export function turnIn(project: string, data: Uint8Array): Pick<DeadRow, 's' | 't'> {
   try {
     const { session_id: session, turn_index: t } = JSON.parse(Buffer.from(data).toString()) as Record<string, unknown>;
     if (typeof session === 'string' && Number.isSafeInteger(t)) return { s: sessionKey(project, session), t: t as number };
