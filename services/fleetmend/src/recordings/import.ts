@@ -8,6 +8,8 @@ import { sampleTurns } from '#recordings';
 
 export interface ImportOptions extends ReadOptions {
   readonly retryS: number;
+  /** Ends the waiting for a gateway that is away. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Rejection extends Origin {
@@ -37,7 +39,7 @@ const KEPT_SESSIONS = 1_000;
 /** Imports files one after the other. @throws CommandError when a file is not there, nothing answers, or the key does not do */
 export async function importFiles(gateway: Gateway, files: readonly string[], options: ImportOptions): Promise<ImportSummary> {
   const progress = new Progress('importing', await sizeOf(files));
-  const run = new ImportRun(gateway, options.retryS, progress);
+  const run = new ImportRun(gateway, options, progress);
   let before = 0;
   for (const file of files) {
     let readBytes = 0;
@@ -52,8 +54,8 @@ export async function importFiles(gateway: Gateway, files: readonly string[], op
 }
 
 /** Imports the built-in sample. */
-export async function importSample(gateway: Gateway, retryS: number): Promise<ImportSummary> {
-  const run = new ImportRun(gateway, retryS, new Progress('playing', 0));
+export async function importSample(gateway: Gateway, options: ImportOptions): Promise<ImportSummary> {
+  const run = new ImportRun(gateway, options, new Progress('playing', 0));
   for (const turn of sampleTurns()) await run.add({ ...asTurn(turn), origin: { file: 'sample', line: null }, readBytes: 0 });
   return run.end();
 }
@@ -70,10 +72,10 @@ class ImportRun {
 
   constructor(
     gateway: Gateway,
-    retryS: number,
+    { retryS, signal }: ImportOptions,
     private readonly progress: Progress,
   ) {
-    this.sender = new Sender(gateway, retryS * 1_000, (reason) => this.sayWaiting(reason));
+    this.sender = new Sender(gateway, retryS * 1_000, (reason) => this.sayWaiting(reason), signal);
   }
 
   async add(read: Read): Promise<void> {

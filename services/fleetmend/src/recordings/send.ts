@@ -24,6 +24,7 @@ export class Sender {
     private readonly gateway: Gateway,
     private readonly retryMs: number,
     private readonly onWait: (reason: string) => void = () => undefined,
+    private readonly signal?: AbortSignal,
   ) {}
 
   /** @throws CommandError 4 when the key does not do, 5 when nothing could be stored for too long */
@@ -89,7 +90,7 @@ export class Sender {
   }
 
   private async pause(reason: CommandError, pauseMs: number, deadline: number): Promise<void> {
-    if (performance.now() + pauseMs > deadline) throw reason;
+    if (this.signal?.aborted === true || performance.now() + pauseMs > deadline) throw reason;
     this.onWait(reason.message);
     await sleep(pauseMs);
   }

@@ -1,4 +1,5 @@
 import { DEFAULT_PROJECT, LIVE_PREFIX, noticePosted } from '#contracts';
+import { sanitize } from '#domain/text';
 import { answer, formatOf, type FormatOption } from '../output/answer.js';
 import { table, type Column } from '../output/table.js';
 import type { Database } from '../postgres/database.js';
@@ -52,7 +53,7 @@ function seenText({ sessions, totals, notices }: Seen): string {
     '',
     table(sessions, sessionColumns, width) + (rest > 0 ? `\n… and ${rest} more` : ''),
     '',
-    notices.length === 0 ? 'no notices' : table(notices, noticeColumns, width),
+    notices.length === 0 ? 'no notices' : notices.map(noticeText).join('\n'),
     totals.notices > notices.length ? `… and ${totals.notices - notices.length} more` : '',
     sum,
   ].join('\n');
@@ -67,12 +68,15 @@ const sessionColumns: readonly Column<SessionOverview>[] = [
   { title: 'stands', of: ({ standing }) => standing.join(', ') },
 ];
 
-const noticeColumns: readonly Column<NoticeOverview>[] = [
-  { title: 'notice', of: ({ session, turn }) => `${session} turn ${turn}` },
-  { title: 'severity', of: ({ severity }) => severity },
-  { title: 'signatures', of: ({ signatures }) => signatures.join(', ') },
-  { title: 'what', of: ({ summary }) => summary },
-];
+function noticeText({ session, turn, severity, status, signatures, summary }: NoticeOverview): string {
+  const state = status === 'pending' ? '' : ` (${status})`;
+  return onOneLine(`${severity}${state}  ${session} turn ${turn}: ${signatures.join(', ')}`) + `\n    ${onOneLine(summary)}`;
+}
+
+/** What a session is called and what its tools answered comes from outside. */
+function onOneLine(text: string): string {
+  return sanitize(text, { markers: [] }).replace(/\s*\n\s*/g, ' ');
+}
 
 function howToLookFurther({ url, natsUrl }: Loop, session: string | undefined): string {
   const path = session === undefined ? '/v1/sessions' : `/v1/sessions/${encodeURIComponent(session)}`;

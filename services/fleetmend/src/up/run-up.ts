@@ -62,7 +62,7 @@ async function live({ settings, job, options, parts, stopping }: Life): Promise<
   const loop = await startLoop(settings, parts, stopping);
   const done = await stopping.race(
     withDatabase(loop.databaseUrl, async (db) => {
-      const result = await runFirstJob(loop, db, job);
+      const result = await runFirstJob(loop, db, { ...job, signal: stopping.signal });
       await printSeen(loop, db, result, options);
       return result;
     }),

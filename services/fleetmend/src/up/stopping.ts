@@ -11,12 +11,17 @@ const FORCED = 130;
 export class Stopping {
   private readonly ended: Promise<never>;
   private reject: (reason: Error) => void = () => undefined;
-  private asked = false;
+  private readonly abort = new AbortController();
 
   constructor() {
     this.ended = new Promise<never>((_, reject) => (this.reject = reject));
     // Looked at by whoever waits; nobody may be waiting just now.
     this.ended.catch(() => undefined);
+  }
+
+  /** For work that should not go on trying. */
+  get signal(): AbortSignal {
+    return this.abort.signal;
   }
 
   listen(): void {
@@ -25,6 +30,7 @@ export class Stopping {
 
   /** A part failed that nothing works without. */
   fail(error: Error): void {
+    this.abort.abort();
     this.reject(error);
   }
 
@@ -39,12 +45,12 @@ export class Stopping {
   }
 
   private signalled(signal: NodeJS.Signals): void {
-    if (this.asked) {
+    if (this.abort.signal.aborted) {
       say('stopped by force');
       // The servers' watchers see us end, and end them.
       process.exit(FORCED);
     }
-    this.asked = true;
+    this.abort.abort();
     say(signal === 'SIGINT' ? '\nstopping … (Ctrl-C again forces)' : 'stopping …');
     this.reject(new Interrupted(signal));
   }
