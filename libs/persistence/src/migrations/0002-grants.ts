@@ -49,9 +49,11 @@ export class Grants1764500000002 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const [role, allowed] of Object.entries(grants)) {
-      // Roles belong to the whole server: another database of it may just be creating the same ones.
+      // Roles belong to the whole server: an administrator, or another database of it, may have made them, or be at it just now.
       await runner.query(
-        `DO $$ BEGIN CREATE ROLE ${role} NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
+        `DO $$ BEGIN
+           IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '${role}') THEN CREATE ROLE ${role} NOLOGIN; END IF;
+         EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
       );
       // Memberships belong to the whole server too: touched only when missing, so that two databases do not collide.
       await runner.query(

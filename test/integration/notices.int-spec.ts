@@ -1,0 +1,186 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ProjectSettingsPatch } from '#contracts';
+import { Pipeline } from './pipeline.js';
+
+let pipeline: Pipeline;
+const open = async (patch: ProjectSettingsPatch = {}): Promise<Pipeline> => (pipeline = await Pipeline.open(patch));
+afterEach(() => pipeline.close());
+
+/** A session that falls from 0.9 to 0.3, with a failing tool: one breach notice. */
+async function fails(session: string, more: { error?: string; from?: number } = {}): Promise<void> {
+  const { from = 0, error } = more;
+  await pipeline.scored(session, from, { completion: 0.9 });
+  await pipeline.scored(session, from + 1, { completion: 0.3, tool: 0.1, ...(error === undefined ? {} : { error }) });
+  await pipeline.settle();
+}
+const recovers = async (session: string, turn: number): Promise<void> => {
+  await pipeline.scored(session, turn, { completion: 0.95 });
+  await pipeline.settle();
+};
+const notices = () =>
+  pipeline.db.query(
+    'SELECT session, t, severity, status, signatures, summary, incident_id, episode_id, passage FROM mailbox.notices ORDER BY id',
+  );
+const posted = () => pipeline.of('.notice.posted.').map(({ subject }) => subject.split('.').slice(-2).join(' '));
+
+describe('a notice', () => {
+  it('is posted once with what happened, and the recovery is told once', async () => {
+    await open();
+    await fails('a');
+    await pipeline.scored('a', 2, { completion: 0.3, tool: 0.1 });
+    await pipeline.settle();
+    await recovers('a', 3);
+    expect(posted()).toEqual(['breach a']);
+    expect(pipeline.of('.notice.posted.')[0]?.payload).toMatchObject({
+      ...{ session_id: 'a', turn_index: 1, severity: 'breach', status: 'pending', flagged_traces: ['a-t1'] },
+      signatures: ['breach:tool_correctness', 'regression:task_completion'],
+      summary: 'task_completion=0.30 [regression, threshold 0.50]; tool_correctness=0.10 [breach, threshold 0.50]; traces a-t1',
+    });
+    expect(pipeline.of('.session.recovered.').map(({ payload }) => payload)).toEqual([
+      { session_id: 'a', turn_index: 3, signatures: ['breach:tool_correctness', 'regression:task_completion'] },
+    ]);
+  });
+  it('is a trend when only the trajectory alerts', async () => {
+    await open();
+    await pipeline.scored('a', 0, { completion: 0.9 });
+    await pipeline.scored('a', 1, { completion: 0.3, tool: 0.9 });
+    await pipeline.settle();
+    expect(await notices()).toMatchObject([{ severity: 'trend', signatures: ['regression:task_completion'] }]);
+  });
+  it('changes nothing when its report comes again, in whatever order', async () => {
+    await open();
+    await fails('a');
+    const before = await notices();
+    for (const event of [...pipeline.of('.turn.evaluated')].reverse()) await pipeline.give(event);
+    expect(await notices()).toEqual(before);
+    expect(posted()).toHaveLength(1);
+  });
+  it('waits while an earlier turn is still being judged, so that nothing is taken back a moment later', async () => {
+    await open({ gate_window: 1 });
+    const tierTwo = ({ subject }: { subject: string }): boolean => subject.endsWith('.tier.requested');
+    await pipeline.scored('a', 0, { completion: 0.2 });
+    await pipeline.scored('a', 1, { completion: 0.2, tool: 0.1 });
+    await pipeline.scored('a', 2, { completion: null });
+    await pipeline.scored('a', 3, { completion: 0.21, tool: 0.1 });
+    await pipeline.settle(tierTwo);
+    expect(await notices()).toEqual([]);
+    await pipeline.settle();
+    expect(await notices()).toMatchObject([{ t: 1, status: 'pending', severity: 'breach' }]);
+    expect(pipeline.of('.notice.resolved.')).toEqual([]);
+  });
+  it('is corrected by a late turn that explains it away, and stands again when another one brings it back', async () => {
+    await open();
+    await pipeline.scored('a', 1, { completion: 0.9 });
+    await pipeline.scored('a', 3, { completion: 0.7, tool: 0.9 });
+    await pipeline.settle();
+    expect(await notices()).toMatchObject([{ t: 3, status: 'pending' }]);
+    // A first answer that is corrected: the peak was never 0.9.
+    await pipeline.scored('a', 1, { completion: 0.8, answer: 2 });
+    await pipeline.settle();
+    expect(await notices()).toMatchObject([{ t: 3, status: 'corrected', episode_id: null }]);
+    expect(pipeline.of('.notice.resolved.corrected.')).toHaveLength(1);
+    expect(await pipeline.db.query('SELECT status FROM mailbox.episodes')).toEqual([{ status: 'void' }]);
+    await pipeline.scored('a', 1, { completion: 0.9, answer: 3 });
+    await pipeline.settle();
+    expect(await notices()).toMatchObject([{ t: 3, status: 'pending' }]);
+    expect(posted()).toHaveLength(1);
+    expect(await pipeline.db.query(`SELECT status FROM mailbox.episodes WHERE status = 'open'`)).toHaveLength(1);
+  });
+});
+
+describe('the breaker', () => {
+  it('opens after the maximum with one needs_human, suppresses, and closes by the recovery of a counted session', async () => {
+    await open({ circuit_breaker_max_notices: 2 });
+    for (const session of ['a', 'b', 'c', 'd']) await fails(session);
+    expect((await notices()).map(({ session, severity, status, passage }) => [session, severity, status, passage])).toEqual([
+      ['a', 'breach', 'pending', 'post'],
+      ['b', 'breach', 'pending', 'post'],
+      ['c', 'needs_human', 'pending', 'needs_human'],
+      ['d', 'breach', 'suppressed', 'suppress'],
+    ]);
+    expect((await notices())[2]?.['summary']).toMatch(/^2 new problems within 600 s/);
+    expect(posted()).toEqual(['breach a', 'breach b', 'needs_human c']);
+    expect(pipeline.of('.breaker.opened')).toHaveLength(1);
+    await recovers('d', 5);
+    await recovers('c', 5);
+    expect(pipeline.of('.breaker.closed')).toHaveLength(0);
+    await recovers('a', 5);
+    expect(pipeline.of('.breaker.closed')).toHaveLength(1);
+    await fails('e');
+    expect(posted()).toHaveLength(4);
+  });
+  it('lets through what joins an open incident, and counts it once for the whole fleet', async () => {
+    await open({ circuit_breaker_max_notices: 1 });
+    for (const session of ['a', 'b', 'c']) await fails(session, { error: 'no order 17' });
+    await fails('d', { error: 'something else' });
+    await fails('e', { error: 'no order 99' });
+    expect(posted()).toEqual(['breach a', 'breach b', 'breach c', 'needs_human d', 'breach e']);
+    expect(await pipeline.db.query('SELECT count(*)::int AS n FROM mailbox.incidents')).toEqual([{ n: 1 }]);
+    expect(pipeline.of('.episode.opened')).toHaveLength(1);
+  });
+  it('keeps a suppressed fault suppressed for the next session, and opens its incident when it gets out', async () => {
+    await open({ circuit_breaker_max_notices: 1 });
+    await fails('a', { error: 'first' });
+    await fails('b', { error: 'second' });
+    await fails('c', { error: 'third' });
+    await fails('d', { error: 'third' });
+    expect((await notices()).map(({ passage }) => passage)).toEqual(['post', 'needs_human', 'suppress', 'suppress']);
+    expect(await pipeline.db.query('SELECT status FROM mailbox.incidents ORDER BY opened_at')).toEqual([
+      { status: 'open' },
+      { status: 'suppressed' },
+    ]);
+    await recovers('a', 5);
+    await fails('e', { error: 'third' });
+    expect(await pipeline.db.query(`SELECT count(*)::int AS n FROM mailbox.incidents WHERE status = 'open'`)).toEqual([{ n: 2 }]);
+    expect(pipeline.of('.episode.opened')).toHaveLength(2);
+  });
+});
+
+describe('shadow mode', () => {
+  it('evaluates and journals everything and posts nothing', async () => {
+    await open({ observe_only: true, circuit_breaker_max_notices: 1, capture_eval_cases: true });
+    for (const session of ['a', 'b']) await fails(session);
+    await recovers('a', 5);
+    expect((await notices()).map(({ status, incident_id, episode_id }) => [status, incident_id, episode_id])).toEqual(
+      Array(2).fill(['shadow', null, null]),
+    );
+    expect(pipeline.events.filter(({ subject }) => /notice|recovered|episode|breaker/.test(subject))).toEqual([]);
+    expect(
+      await pipeline.db.query('SELECT type FROM journal.events WHERE type IN ($1, $2) ORDER BY type', [
+        'notice_shadow',
+        'recovery',
+      ]),
+    ).toHaveLength(3);
+    expect(await pipeline.db.query('SELECT 1 FROM evalset.cases')).toEqual([]);
+  });
+});
+
+describe('eval cases', () => {
+  it('are captured with their notice when switched on, for breaches only, once per session and signatures', async () => {
+    await open({ capture_eval_cases: true });
+    await fails('a');
+    await recovers('a', 2);
+    await fails('a', { from: 3 });
+    await pipeline.scored('b', 0, { completion: 0.9 });
+    await pipeline.scored('b', 1, { completion: 0.3, tool: 0.9 });
+    await pipeline.settle();
+    expect(posted()).toEqual(['breach a', 'breach a', 'trend b']);
+    expect(await pipeline.db.query('SELECT session, kind, signatures, baseline, replay_input FROM evalset.cases')).toEqual([
+      {
+        session: 'a',
+        kind: 'failure',
+        signatures: ['breach:tool_correctness', 'regression:task_completion'],
+        baseline: { task_completion: 0.3, tool_correctness: 0.1 },
+        replay_input: null,
+      },
+    ]);
+  });
+  it('give way at the maximum, the oldest failure first', async () => {
+    await open({ capture_eval_cases: true, eval_case_max: 2, circuit_breaker_max_notices: 0 });
+    for (const session of ['a', 'b', 'c']) await fails(session);
+    expect((await pipeline.db.query('SELECT session FROM evalset.cases ORDER BY session')).map(({ session }) => session)).toEqual(
+      ['b', 'c'],
+    );
+    expect(await pipeline.db.query(`SELECT 1 FROM journal.events WHERE type = 'eval_case_evicted'`)).toHaveLength(1);
+  });
+});

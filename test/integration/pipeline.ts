@@ -1,0 +1,207 @@
+import { projectSettings, type ProjectSettingsPatch, type Score, type Tier } from '#contracts';
+import { gateConfig } from '#domain/gate';
+import type { Delivery, OutgoingMessage } from '#messaging';
+import { createDataSource, SettingsDirectory, UnitOfWork } from '#persistence';
+import { testDatabase, type TestDatabase } from '#testing';
+import type { DataSource } from 'typeorm';
+import { TraceScoredHandler } from '../../services/gating/src/handlers/trace-scored.handler.js';
+import { SessionStore } from '../../services/gating/src/postgres/session-store.js';
+import { AlertBatch } from '../../services/mailbox/src/alert-batch.js';
+import { EpisodeFormation } from '../../services/mailbox/src/episode-formation.js';
+import { TurnEvaluatedHandler } from '../../services/mailbox/src/handlers/turn-evaluated.handler.js';
+import { AlertStore } from '../../services/mailbox/src/postgres/alert-store.js';
+import { EpisodeStore } from '../../services/mailbox/src/postgres/episode-store.js';
+import { EvalCaseStore } from '../../services/mailbox/src/postgres/eval-case-store.js';
+import { NoticeStore } from '../../services/mailbox/src/postgres/notice-store.js';
+import { PostedNotices } from '../../services/mailbox/src/posted-notices.js';
+import { ScorePostedHandler } from '../../services/scoring/src/handlers/score-posted.handler.js';
+import { TierRequestedHandler } from '../../services/scoring/src/handlers/tier-requested.handler.js';
+import { TurnEndedHandler } from '../../services/scoring/src/handlers/turn-ended.handler.js';
+import { decodeTurn } from '../../services/scoring/src/decode-turn.js';
+import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
+import { TurnStore } from '../../services/scoring/src/postgres/turn-store.js';
+
+export interface Event {
+  readonly id: string | null;
+  readonly subject: string;
+  readonly payload: Record<string, any>;
+}
+
+const CONFIG = 'test-config';
+
+/**
+ * The services' own handlers over a real database, each under its own role, with the broker replaced by a list: what a handler
+ * emits is given to the next one when the test says so. For what the tables must hold after a certain order of things.
+ */
+export class Pipeline {
+  readonly events: Event[] = [];
+  private readonly waiting: Event[] = [];
+  private readonly sources: DataSource[] = [];
+  private clock = 1_790_000_000_000_000;
+  private answers = new Map<string, Score[]>();
+  private gating!: TraceScoredHandler;
+  private mailbox!: TurnEvaluatedHandler;
+  private turns!: TurnEndedHandler;
+  private tiers!: TierRequestedHandler;
+  private posted!: ScorePostedHandler;
+  turnStore!: TurnStore;
+  scoringWork!: UnitOfWork;
+
+  private constructor(readonly db: TestDatabase) {}
+
+  static async open(patch: ProjectSettingsPatch = {}): Promise<Pipeline> {
+    const pipeline = new Pipeline(await testDatabase());
+    await pipeline.configure(patch);
+    return pipeline;
+  }
+
+  private async configure(patch: ProjectSettingsPatch): Promise<void> {
+    const settings = projectSettings.parse(patch);
+    await this.db.query('INSERT INTO scoring.configs (id, doc) VALUES ($1, $2)', [CONFIG, JSON.stringify(gateConfig(settings))]);
+    await this.db.query(`INSERT INTO edge.settings (project, version, doc, author) VALUES ('default', 1, $1, 'test')`, [
+      JSON.stringify(patch),
+    ]);
+    const gating = await this.work('gating');
+    this.gating = new TraceScoredHandler(gating.work, new SessionStore());
+    const mailbox = await this.work('mailbox');
+    const directory = new SettingsDirectory(mailbox.db, {});
+    const [alerts, notices, episodes, cases] = [
+      new AlertStore(mailbox.work),
+      new NoticeStore(),
+      new EpisodeStore(),
+      new EvalCaseStore(),
+    ];
+    const batch = new AlertBatch(
+      directory,
+      alerts,
+      notices,
+      episodes,
+      new PostedNotices(notices, episodes, cases),
+      new EpisodeFormation(episodes, notices),
+    );
+    this.mailbox = new TurnEvaluatedHandler(mailbox.work, alerts, batch);
+    const scoring = await this.work('scoring');
+    this.scoringWork = scoring.work;
+    this.turnStore = new TurnStore();
+    this.turns = new TurnEndedHandler(scoring.work, new SettingsDirectory(scoring.db, {}), this.turnStore);
+    this.tiers = new TierRequestedHandler(scoring.work, this.turnStore);
+    this.posted = new ScorePostedHandler(scoring.work, new ScoreStore());
+  }
+
+  private async work(service: 'gating' | 'mailbox' | 'scoring'): Promise<{ db: DataSource; work: UnitOfWork }> {
+    const db = await createDataSource({ url: this.db.url, role: `fm_${service}`, name: service }).initialize();
+    this.sources.push(db);
+    return { db, work: new UnitOfWork(db, { publish: (messages) => Promise.resolve(this.received(messages)) }, service) };
+  }
+
+  private received(messages: readonly OutgoingMessage[]): [] {
+    for (const { id, subject, data } of messages) {
+      const event = { id, subject, payload: JSON.parse(String(data)) as Record<string, any> };
+      this.events.push(event);
+      this.waiting.push(event);
+    }
+    return [];
+  }
+
+  delivery<P>(payload: P, storedAt = (this.clock += 1_000)): Delivery<P> {
+    return { project: 'default', subject: 'test', payload, sequence: this.clock, storedAt, notes: [] };
+  }
+
+  /** Tier 1 says `completion`; when the gate asks for tier 2, `tool` is its answer. `error` makes the trace's error text. */
+  async scored(
+    session: string,
+    turn: number,
+    given: { completion: number | null; tool?: number; error?: string; answer?: number },
+  ): Promise<void> {
+    const trace = `${session}-t${turn}`;
+    if (given.tool !== undefined) this.answers.set(`${session}|${turn}`, [scoreOf('tool_correctness', given.tool, trace)]);
+    const payload = {
+      ...{
+        session_id: session,
+        turn_index: turn,
+        tier: 1 as Tier,
+        answer: given.answer ?? 1,
+        accepted_at: this.clock + turn,
+        config: CONFIG,
+      },
+      ...{ scores: [scoreOf('task_completion', given.completion, trace)], pending: false, partial: false, skipped: null },
+      signals: given.error === undefined ? [] : [{ trace_id: trace, failing_tools: ['pay'], error: given.error }],
+    };
+    await this.gating.handle([this.delivery(payload)]);
+  }
+
+  /** Gives every waiting event to who consumes it, until nothing waits. `hold` leaves out events by type. */
+  async settle(hold: (event: Event) => boolean = () => false): Promise<void> {
+    for (;;) {
+      const index = this.waiting.findIndex((event) => !hold(event));
+      const [event] = index === -1 ? [] : this.waiting.splice(index, 1);
+      if (event === undefined) return;
+      await this.give(event);
+    }
+  }
+
+  async give({ subject, payload }: Event): Promise<void> {
+    const delivery = this.delivery(payload) as Delivery<any>;
+    if (subject.endsWith('.trace.scored')) await this.gating.handle([delivery]);
+    if (subject.endsWith('.turn.evaluated')) await this.mailbox.handle([delivery]);
+    if (subject.endsWith('.tier.requested')) await this.tier(delivery);
+  }
+
+  private async tier(delivery: Delivery<any>): Promise<void> {
+    const {
+      session_id: session,
+      turn_index: turn,
+      tier,
+    } = delivery.payload as { session_id: string; turn_index: number; tier: Tier };
+    const scores = this.answers.get(`${session}|${turn}`);
+    if (scores === undefined) return this.tiers.handle([delivery]);
+    const payload = {
+      session_id: session,
+      turn_index: turn,
+      tier,
+      answer: 1,
+      accepted_at: this.clock,
+      config: CONFIG,
+      scores,
+      signals: [],
+      pending: false,
+      partial: false,
+      skipped: null,
+    };
+    await this.gating.handle([this.delivery(payload)]);
+  }
+
+  /** Turns through scoring, as they come from the broker, in one batch. */
+  async ended(...turns: readonly object[]): Promise<void> {
+    const decoded = turns.map((turn) => decodeTurn(Buffer.from(JSON.stringify(turn))));
+    await this.turns.handle(
+      decoded.map((one) => {
+        if (!one.ok) throw new Error(one.reason);
+        return this.delivery(one.payload);
+      }),
+    );
+  }
+
+  async verified(session: string, turn: number, value: number | null): Promise<void> {
+    await this.posted.handle([
+      this.delivery({ session_id: session, turn_index: turn, scores: [{ metric: 'outcome_correct', value }] }),
+    ]);
+  }
+
+  /** Events whose subject holds `part`. */
+  of(part: string): Event[] {
+    return this.events.filter(({ subject }) => subject.includes(part));
+  }
+
+  async close(): Promise<void> {
+    for (const source of this.sources) await source.destroy();
+    await this.db.drop();
+  }
+}
+
+function scoreOf(metric: string, value: number | null, trace: string): Score {
+  return {
+    ...{ metric, trace_id: trace, value, status: value === null ? 'pending' : 'scored', source: 'check', evaluator: 'check/1' },
+    ...{ reason: `it was ${value}`, code: null, spans: [] },
+  };
+}
