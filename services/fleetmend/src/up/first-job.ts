@@ -61,7 +61,7 @@ async function playSample(gateway: Gateway, options: ImportOptions): Promise<Fir
 
 const ASK_MS = 150;
 /** Without any progress for so long, something holds the loop up, and the table says what there is. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 45_000;
 
 /** Until no consumer has anything to do, asked twice: between the two a message may have been under way. */
 async function waitUntilQuiet(jsm: JetStreamManager): Promise<void> {
