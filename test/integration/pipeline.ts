@@ -1,4 +1,4 @@
-import { projectSettings, type ProjectSettingsPatch, type Score, type Tier } from '#contracts';
+import { projectSettings, type ProjectSettingsPatch, type Score, type Tier, type TierRequested } from '#contracts';
 import { gateConfig } from '#domain/gate';
 import type { Delivery, OutgoingMessage } from '#messaging';
 import { createDataSource, SettingsDirectory, UnitOfWork } from '#persistence';
@@ -24,7 +24,7 @@ import { TurnStore } from '../../services/scoring/src/postgres/turn-store.js';
 export interface Event {
   readonly id: string | null;
   readonly subject: string;
-  readonly payload: Record<string, any>;
+  readonly payload: Record<string, unknown>;
 }
 
 const CONFIG = 'test-config';
@@ -96,7 +96,7 @@ export class Pipeline {
 
   private received(messages: readonly OutgoingMessage[]): [] {
     for (const { id, subject, data } of messages) {
-      const event = { id, subject, payload: JSON.parse(String(data)) as Record<string, any> };
+      const event = { id, subject, payload: JSON.parse(String(data)) as Record<string, unknown> };
       this.events.push(event);
       this.waiting.push(event);
     }
@@ -141,18 +141,15 @@ export class Pipeline {
   }
 
   async give({ subject, payload }: Event): Promise<void> {
-    const delivery = this.delivery(payload) as Delivery<any>;
+    // Checked by its schema on the way out: what a handler emits is what the next one takes.
+    const delivery = this.delivery(payload as never);
     if (subject.endsWith('.trace.scored')) await this.gating.handle([delivery]);
     if (subject.endsWith('.turn.evaluated')) await this.mailbox.handle([delivery]);
     if (subject.endsWith('.tier.requested')) await this.tier(delivery);
   }
 
-  private async tier(delivery: Delivery<any>): Promise<void> {
-    const {
-      session_id: session,
-      turn_index: turn,
-      tier,
-    } = delivery.payload as { session_id: string; turn_index: number; tier: Tier };
+  private async tier(delivery: Delivery<TierRequested>): Promise<void> {
+    const { session_id: session, turn_index: turn, tier } = delivery.payload;
     const scores = this.answers.get(`${session}|${turn}`);
     if (scores === undefined) return this.tiers.handle([delivery]);
     const payload = {
