@@ -1,3 +1,4 @@
+import { QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { InfrastructureError } from '#messaging';
 
 interface DatabaseError {
@@ -25,6 +26,8 @@ const AWAY_TEXT =
 
 /** An `InfrastructureError` when the database is away, else the error as it came. */
 export function classifyDatabaseError(error: unknown): unknown {
+  // What TypeORM says of a connection that ended between two queries of a transaction.
+  if (error instanceof QueryRunnerAlreadyReleasedError) return new InfrastructureError('database', error);
   const { code, message } = driverError(error);
   if (AWAY_CODE.test(code ?? '') || AWAY_TEXT.test(message ?? '')) return new InfrastructureError('database', error);
   return error;
