@@ -1,9 +1,10 @@
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkInvariants, finalState, firstDifference, restlessness, type FinalState } from '#checker';
 import {
+  consumers,
   LIVE_PREFIX,
   projectSettings,
   scorePosted,
@@ -114,9 +115,34 @@ export class Loop {
         unrest = [error instanceof Error ? error.message : String(error)];
       }
       still = unrest.length === 0 ? still + 1 : 0;
-      if (still < 2 && Date.now() > until) throw new Error(`the loop is not at rest:\n${unrest.join('\n')}\n${this.output()}`);
+      if (still < 2 && Date.now() > until) throw new Error(await this.unrest(unrest));
       await sleep(150);
     }
+  }
+
+  /** Where work is stuck: who asks the broker for it, and what the database is waiting for. */
+  private async unrest(lines: readonly string[]): Promise<string> {
+    const manager = await jetstreamManager(this.nats);
+    const held = await Promise.all(
+      Object.values(consumers).map(async ({ durable, event }) => {
+        const { num_waiting, num_pending, num_ack_pending, num_redelivered, ack_floor } = await manager.consumers.info(
+          event.stream,
+          durable,
+        );
+        return JSON.stringify({
+          durable,
+          num_waiting,
+          num_pending,
+          num_ack_pending,
+          num_redelivered,
+          floor: ack_floor.stream_seq,
+        });
+      }),
+    ).catch((error: unknown) => [String(error)]);
+    const busy = await this.rows(
+      "SELECT pid, application_name, state, wait_event_type, wait_event, xact_start, left(query, 120) AS query FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'",
+    ).catch((error: unknown) => [String(error)]);
+    return ['the loop is not at rest:', ...lines, ...held, ...busy.map((row) => JSON.stringify(row)), this.output()].join('\n');
   }
 
   /** What the services said last, for a person who looks for the reason of a failure. */
