@@ -20,7 +20,9 @@ const turn = (turn_index: number, answer: string, more: object = {}) => ({
   ...more,
 });
 const answered = () =>
-  pipeline.of('.trace.scored').map(({ payload: { turn_index, tier, answer } }) => `${turn_index}:${tier}:${answer}`);
+  pipeline
+    .of('.trace.scored')
+    .map(({ payload }) => ['turn_index', 'tier', 'answer'].map((name) => String(payload[name])).join(':'));
 
 describe('a turn', () => {
   it('is stored once with its scores, and answered once, however often it comes', async () => {

@@ -32,8 +32,6 @@ export interface ConsumerContract {
   readonly event: EventContract;
   /** Milliseconds after which an unacknowledged message comes back: the work of a batch takes far less. */
   readonly ackWaitMs: number;
-  /** A message may be megabytes: prefetch is bounded by bytes rather than by number. */
-  readonly largeMessages: boolean;
 }
 
 const QUICK_WORK_MS = 10_000;
@@ -44,7 +42,6 @@ function consumer(service: ServiceName, what: string, event: unknown): ConsumerC
     service,
     event: event as EventContract,
     ackWaitMs: QUICK_WORK_MS,
-    largeMessages: event === turnEnded,
   };
 }
 

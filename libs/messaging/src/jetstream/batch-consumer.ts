@@ -1,4 +1,4 @@
-import type { ConsumerMessages, JetStreamClient, JsMsg } from '@nats-io/jetstream';
+import type { JetStreamClient, JsMsg } from '@nats-io/jetstream';
 import type { LoggerService } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsumerContract } from '#contracts';
@@ -6,6 +6,7 @@ import type { AttemptStore, Delivery, StreamPublisher } from '../delivery.js';
 import { retryDelay, settle } from '../settlement.js';
 import { deadLetterOf } from './dead-letters.js';
 import { decodeMessage, type Decoder } from './decode.js';
+import { MessageSource } from './message-source.js';
 
 export interface BatchConsumerOptions {
   readonly contract: ConsumerContract;
@@ -29,11 +30,6 @@ interface Held {
   readonly attempt?: number;
 }
 
-const BATCH_MESSAGES = 256;
-const BATCH_BYTES = 16 * 1024 * 1024;
-/** A short wait lets a burst become one transaction; a batch of some size has waited enough. */
-const LINGER_MS = 2;
-const LINGER_BELOW = 32;
 /** A message that came back this often may be killing its process: it is handled alone, its attempt written first. */
 const SUSPICIOUS_DELIVERIES = 3;
 
@@ -41,24 +37,22 @@ const INTERRUPTED = Symbol('the service stops');
 
 /** The loop of every consumer (DATAFLOW): take a batch, decode, hand over, acknowledge; one batch in flight. */
 export class BatchConsumer {
-  private readonly queue: JsMsg[] = [];
+  private readonly source: MessageSource;
   private current: readonly JsMsg[] = [];
-  private messages: ConsumerMessages | undefined;
   private heartbeat: NodeJS.Timeout | undefined;
   private loop: Promise<void> | undefined;
-  private wake: (() => void) | undefined;
   private stopping = false;
 
-  constructor(private readonly options: BatchConsumerOptions) {}
+  constructor(private readonly options: BatchConsumerOptions) {
+    const { logger, contract } = options;
+    this.source = new MessageSource((detail) => {
+      logger.warn(`${contract.durable}: pulling again: ${detail}`);
+    });
+  }
 
   async start(js: JetStreamClient): Promise<void> {
     const { contract, ackWaitMs } = this.options;
-    const consumer = await js.consumers.get(contract.event.stream, contract.durable);
-    this.messages = await consumer.consume({
-      // The client takes one bound only: bytes where a message can be megabytes.
-      ...(contract.largeMessages ? { max_bytes: BATCH_BYTES } : { max_messages: 2 * BATCH_MESSAGES }),
-      callback: (message) => this.received(message),
-    });
+    this.source.start(await js.consumers.get(contract.event.stream, contract.durable));
     this.heartbeat = setInterval(() => this.extend(), ackWaitMs / 3);
     this.loop = this.run();
   }
@@ -66,28 +60,20 @@ export class BatchConsumer {
   /** Stops pulling, finishes the batch in hand (at most `graceMs`), gives back the rest. */
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
-    this.messages?.stop();
-    for (const message of this.queue.splice(0)) quietly(() => message.nak());
-    this.wake?.();
+    await this.source.stop((message) => quietly(() => message.nak()));
     await Promise.race([this.loop, sleep(graceMs, undefined, { ref: false })]);
     clearInterval(this.heartbeat);
     for (const message of this.current) quietly(() => message.nak());
   }
 
-  private received(message: JsMsg): void {
-    if (this.stopping) return quietly(() => message.nak());
-    this.queue.push(message);
-    this.wake?.();
-  }
-
   /** Tells the broker that what is held is being worked on, so that it is not given to another copy meanwhile. */
   private extend(): void {
-    for (const message of [...this.current, ...this.queue]) quietly(() => message.working());
+    for (const message of [...this.current, ...this.source.held]) quietly(() => message.working());
   }
 
   private async run(): Promise<void> {
     for (;;) {
-      const batch = await this.take();
+      const batch = await this.source.take();
       if (batch.length === 0) return;
       this.current = batch;
       try {
@@ -101,25 +87,6 @@ export class BatchConsumer {
       }
       this.current = [];
     }
-  }
-
-  /** What is waiting, at most a batch; empty only when stopping. */
-  private async take(): Promise<JsMsg[]> {
-    while (this.queue.length === 0 && !this.stopping) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
-    this.wake = undefined;
-    if (this.queue.length < LINGER_BELOW && !this.stopping) await sleep(LINGER_MS);
-    let bytes = 0;
-    let count = 0;
-    for (const message of this.queue.slice(0, BATCH_MESSAGES)) {
-      bytes += message.data.length;
-      if (count > 0 && bytes > BATCH_BYTES) break;
-      count += 1;
-    }
-    return this.queue.splice(0, count);
   }
 
   private async process(batch: readonly JsMsg[]): Promise<void> {
