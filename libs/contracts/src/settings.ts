@@ -34,24 +34,52 @@ export const projectSettings = z.strictObject({
     .record(gatedMetric, z.strictObject(gateShape).partial())
     .default({})
     .describe('Other gate settings for one metric, or one metric@source. A target for coherence@lexical lets that source alert.'),
-  tier1_metrics: z.array(metricName).default(['task_completion', 'coherence']),
-  tier2_metrics: z.array(metricName).default(['tool_correctness', 'argument_correctness']),
-  tier3_metrics: z.array(metricName).default(['plan_adherence', 'plan_quality', 'step_efficiency']),
-  enable_tier3: z.boolean().default(false),
+  tier1_metrics: z
+    .array(metricName)
+    .default(['task_completion', 'coherence'])
+    .describe('Metrics of every trace of every turn; they feed the gate.'),
+  tier2_metrics: z
+    .array(metricName)
+    .default(['tool_correctness', 'argument_correctness'])
+    .describe("Metrics of a turn's last trace, asked for when the gate fired."),
+  tier3_metrics: z
+    .array(metricName)
+    .default(['plan_adherence', 'plan_quality', 'step_efficiency'])
+    .describe(
+      "Metrics of a turn's last trace, asked for after a breach in tier 2, when `enable_tier3` is set. They never breach.",
+    ),
+  enable_tier3: z.boolean().default(false).describe('Whether tier 3 is asked for.'),
   thresholds: z.record(metricName, unit).default({}).describe('Per metric; a value strictly below it breaches.'),
   alert_cooldown_turns: z
     .int()
     .default(0)
     .describe('Turns after which a problem that still stands is posted again; 0 or less: never.'),
   circuit_breaker_max_notices: count.default(5).describe('Notices in the window after which the breaker opens; 0: no breaker.'),
-  circuit_breaker_window_s: seconds.default(600),
-  coalesce: z.enum(['session', 'fleet']).default('fleet'),
+  circuit_breaker_window_s: seconds
+    .default(600)
+    .describe('Seconds that a notice counts for the breaker. An open breaker closes when the window is empty.'),
+  coalesce: z
+    .enum(['session', 'fleet'])
+    .default('fleet')
+    .describe(
+      '`fleet`: the same fault in several sessions is one incident, and only a notice that opens an incident counts for the breaker. `session`: every notice is its own.',
+    ),
   observe_only: z.boolean().default(false).describe('Shadow mode: everything is evaluated and journaled, nothing is posted.'),
-  capture_eval_cases: z.boolean().default(false),
-  eval_case_max: count.default(200).describe('0: unlimited.'),
-  report_wait_s: seconds.default(60),
-  trace_wait_s: seconds.default(30),
-  revise_window_turns: count.default(50),
+  capture_eval_cases: z
+    .boolean()
+    .default(false)
+    .describe('Whether a breach is kept as an evaluation case, in the transaction of its notice.'),
+  eval_case_max: count
+    .default(200)
+    .describe('Most evaluation cases of a project; beyond it the oldest failure goes. 0: unlimited.'),
+  trace_wait_s: seconds
+    .default(30)
+    .describe('Seconds that a turn which names traces waits for them before it is scored on what is there, flagged `partial`.'),
+  revise_window_turns: count
+    .default(50)
+    .describe(
+      'A report further behind the newest turn of its session than this is corrected in the table and the journal, and not published again.',
+    ),
 });
 export type ProjectSettings = z.output<typeof projectSettings>;
 
@@ -60,16 +88,37 @@ export type ProjectSettingsPatch = z.input<typeof projectSettings>;
 
 /** Settings of a process: from the settings file or `FLEETMEND_*`, never from a project. */
 export const processSettings = z.strictObject({
-  nats_url: z.string().optional().describe('Also NATS_URL.'),
-  database_url: z.string().optional().describe('Also DATABASE_URL.'),
-  http_host: z.string().default('127.0.0.1'),
-  http_port: z.int().min(0).max(65_535).default(4320).describe('0: any free port.'),
-  data_dir: z.string().default('.fleetmend'),
-  nats_server_bin: z.string().optional().describe('Also NATS_SERVER_BIN.'),
-  log_level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  shutdown_grace_s: seconds.default(20),
-  max_attempts: z.int().min(1).default(5),
-  ack_wait_ms: z.int().min(500).default(10_000),
+  nats_url: z.string().optional().describe('The NATS server, or several, separated by commas. Also NATS_URL.'),
+  database_url: z
+    .string()
+    .optional()
+    .describe('The Postgres database. The user in it must be a member of the roles of the services. Also DATABASE_URL.'),
+  http_host: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address on which the gateway listens. Other than loopback it needs an API key to exist.'),
+  http_port: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(4320)
+    .describe('Port of the gateway. When it is the default one and taken, the next free one is used. 0: any free port.'),
+  data_dir: z.string().default('.fleetmend').describe('Folder of the embedded servers.'),
+  nats_server_bin: z
+    .string()
+    .optional()
+    .describe('Path of the `nats-server` program of the embedded start. Also NATS_SERVER_BIN.'),
+  log_level: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Least severe level that is logged. Logs are JSON lines on standard error.'),
+  shutdown_grace_s: seconds.default(20).describe('Seconds that work in hand may take after SIGTERM.'),
+  max_attempts: z.int().min(1).default(5).describe('Failures of its own after which a message becomes a dead letter.'),
+  ack_wait_ms: z
+    .int()
+    .min(500)
+    .default(10_000)
+    .describe('Milliseconds without a heartbeat after which JetStream delivers a message again.'),
 });
 export type ProcessSettings = z.output<typeof processSettings>;
 

@@ -238,7 +238,7 @@ describe('settings', () => {
 
   it('changed by many at once lose nothing', async () => {
     const { body: before } = await fixture.call('GET', '/v1/settings');
-    const names = ['gate_gain', 'gate_drop', 'report_wait_s', 'trace_wait_s', 'eval_case_max'];
+    const names = ['gate_gain', 'gate_drop', 'revise_window_turns', 'trace_wait_s', 'eval_case_max'];
     const answers = await Promise.all(names.map((name) => put({ [name]: 0 })));
     expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
     const { body: after } = await fixture.call('GET', '/v1/settings');

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import {
   consumers,
   deadLetter,
@@ -158,7 +159,7 @@ describe('the tables', () => {
   });
 
   it('a setting without a meaning is refused', () => {
-    expect(() => meaningOf('brand_new', projectSettings.shape.enable_tier3)).toThrow('no meaning');
+    expect(() => meaningOf('brand_new', z.boolean().default(false))).toThrow('no meaning');
   });
 
   it('grants.md reads column grants, joins lines of one table, and adds the journal', () => {

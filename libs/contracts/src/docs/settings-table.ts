@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { processSettings, projectSettings } from '../settings.js';
 import { jsonSchema } from './json-schema.js';
 import { code, GENERATED, table } from './markdown.js';
-import { meanings } from './setting-meanings.js';
 
 /** Every setting's name. */
 export const settingNames: readonly string[] = [...Object.keys(projectSettings.shape), ...Object.keys(processSettings.shape)];
@@ -39,11 +38,10 @@ function describedIn(schema: z.ZodType): string | undefined {
   return schema.description ?? (inner === undefined ? undefined : describedIn(inner));
 }
 
-/** What a setting does, then what its schema says of its values. */
 export function meaningOf(name: string, schema: z.ZodType): string {
-  const parts = [meanings[name], describedIn(schema)].filter((part) => part !== undefined);
-  if (parts.length === 0) throw new Error(`the setting ${name} has no meaning: describe() it in settings.ts`);
-  return parts.join(' ');
+  const meaning = describedIn(schema);
+  if (meaning === undefined) throw new Error(`the setting ${name} has no meaning: describe() it in settings.ts`);
+  return meaning;
 }
 
 function defaultOf(schema: z.ZodType): string {
