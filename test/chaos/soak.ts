@@ -44,4 +44,6 @@ async function oneRound(world: World, seed: number, turns: readonly TurnInput[])
   return wrong;
 }
 
+// Ctrl-C: an exit that ends what was started.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 process.exitCode = await soak();
