@@ -5,4 +5,4 @@ export { MAX_DEPTH } from './json-scan.js';
 export { jsonBytes } from './json-size.js';
 export { parseJson, type ParsedJson, stringifyJson } from './json.js';
 export { toEpochMicros, toIso } from './time.js';
-export { type FieldError, type NormalisedTurn, normaliseTurn, stringifyTurn } from './turn.js';
+export { type FieldError, type NormalisedTurn, normaliseTurn, stringifyTurn, writtenTurn } from './turn.js';

@@ -57,9 +57,14 @@ export function normaliseTurn(value: unknown): NormalisedTurn {
  * anew, and perhaps otherwise, by whoever reads it next.
  */
 export function stringifyTurn(turn: Turn): string {
+  return stringifyJson(writtenTurn(turn));
+}
+
+/** The JSON value of that form. */
+export function writtenTurn(turn: Turn): object {
   const { traces, ...rest } = turn;
   const written = traces?.map((trace) => ({ ...writtenOut(trace), spans: trace.spans.map(writtenOut) }));
-  return stringifyJson(written === undefined ? writtenOut(rest) : { ...writtenOut(rest), traces: written });
+  return written === undefined ? writtenOut(rest) : { ...writtenOut(rest), traces: written };
 }
 
 function writtenOut(timed: { readonly started_at?: number | undefined; readonly ended_at?: number | undefined }): object {

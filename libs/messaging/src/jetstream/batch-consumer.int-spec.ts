@@ -47,12 +47,11 @@ describe('a consumer of large messages', () => {
         onHealth: () => undefined,
         onBatch: () => undefined,
       });
-      const begun = Date.now();
       await consumer.start(jetstream(connection));
-      await eventually(() => seen.size === total, 50_000);
+      // A pull that the broker ended early used to be missed for its whole 30 s.
+      await eventually(() => seen.size === total, 25_000);
       await consumer.stop(1_000);
       publisher.close();
-      expect(Date.now() - begun).toBeLessThan(10_000);
     },
     MINUTE,
   );

@@ -1,6 +1,6 @@
-import { scorePosted, turnEnded, type Problem, type Turn } from '#contracts';
+import { scorePosted, turnEnded, type Problem } from '#contracts';
 import { redactSecrets, storable } from '#domain/text';
-import { cutToFit, normaliseTurn, stringifyJson, stringifyTurn } from '#ingest';
+import { cutToFit, normaliseTurn, stringifyJson, writtenTurn } from '#ingest';
 import { problemOf, type FieldProblem } from '../http/problem.js';
 import { describe } from '../http/route.js';
 import { advise } from './field-advice.js';
@@ -33,7 +33,7 @@ function prepareTurn(item: unknown, index: number): Prepared {
   if (!normalised.ok) return rejected(item, index, normalised.errors);
   const { session_id: session, turn_index: turn } = normalised.turn;
   const known = { index, session, turn };
-  const fitted = cutToFit(normalised.turn, MAX_TURN_BYTES);
+  const fitted = cutToFit(writtenTurn(normalised.turn), MAX_TURN_BYTES);
   if (!fitted.fits) {
     const detail = `The ids, names and times alone take more than ${MAX_TURN_BYTES / MIB} MiB: end the turn earlier, or send fewer spans.`;
     return { ...known, notes: [], ok: false, error: problemOf('too-large', 413, detail) };
@@ -42,7 +42,7 @@ function prepareTurn(item: unknown, index: number): Prepared {
     fitted.cut > 0
       ? [...normalised.notes, `larger than ${MAX_TURN_BYTES / MIB} MiB: ${fitted.cut} long texts were cut`]
       : normalised.notes;
-  return { ...known, notes, ok: true, data: Buffer.from(stringifyTurn(fitted.value as Turn)) };
+  return { ...known, notes, ok: true, data: Buffer.from(stringifyJson(fitted.value)) };
 }
 
 function prepareScores(item: unknown, index: number): Prepared {
