@@ -26,6 +26,8 @@ export interface PublishFailure {
   readonly reason: string;
   /** The stream refuses because it is full: ask again later. */
   readonly full: boolean;
+  /** It can never be stored as it is, for example because it is larger than the broker takes. */
+  readonly hopeless: boolean;
 }
 
 /** Publishes to streams and waits for the broker's acknowledgements. Never throws: what was not stored is in the answer. */

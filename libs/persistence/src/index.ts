@@ -1,7 +1,8 @@
 export { createDataSource, migrations, type DatabaseSettings } from './data-source.js';
 export { migrate, pendingMigrations } from './migrate.js';
 export { classifyDatabaseError, isWorthRerunning } from './errors.js';
-export { UnitOfWork, type Emission, type JournalEntry, type Transaction } from './unit-of-work.js';
+export type { Emission } from './outbox-row.js';
+export { UnitOfWork, type JournalEntry, type Transaction } from './unit-of-work.js';
 export { PostgresAttempts } from './attempts.js';
 export { SettingsDirectory } from './settings-directory.js';
 export { mergeSettings } from './merge-settings.js';

@@ -1,19 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { cloudEventHeaders, type OutgoingMessage, type StreamPublisher } from '#messaging';
-import type { EventContract, PayloadOf, ServiceName } from '#contracts';
+import type { StreamPublisher } from '#messaging';
+import type { EventContract, ServiceName } from '#contracts';
 import { classifyDatabaseError, isWorthRerunning } from './errors.js';
-
-export interface Emission<C extends EventContract = EventContract> {
-  readonly event: C;
-  readonly id: string;
-  readonly project: string;
-  readonly tail?: readonly string[];
-  /** Trace context of what caused it. */
-  readonly traceparent?: string | undefined;
-  readonly payload: PayloadOf<C>;
-}
+import { message, outboxRow, type Emission, type OutboxRow } from './outbox-row.js';
+import { OutboxSweeper } from './outbox-sweeper.js';
+import { query } from './query.js';
 
 /** One line of the journal. `id` is derived from what caused it: the same cause is written once. */
 export interface JournalEntry {
@@ -38,16 +31,7 @@ const RERUNS = 50;
 /** Published rows are deleted by the next transaction; when none comes, by this timer. */
 const IDLE_MS = 1_000;
 const SWEEP_MS = 5_000;
-const SWEEP_AGE_S = 10;
-const SWEEP_ROWS = 200;
 const FULL_PAUSE_MS = 1_000;
-
-interface OutboxRow {
-  readonly id: string;
-  readonly subject: string;
-  readonly headers: Record<string, string> | null;
-  readonly payload: string;
-}
 
 /**
  * The transaction of every batch (DATAFLOW, steps 3 to 8): the handler's work, its outbox and journal rows, one commit; then
@@ -56,6 +40,7 @@ interface OutboxRow {
 export class UnitOfWork {
   private published: string[] = [];
   private readonly timers: NodeJS.Timeout[] = [];
+  private readonly sweeper: OutboxSweeper;
   private sweeping: Promise<void> | undefined;
 
   constructor(
@@ -64,7 +49,9 @@ export class UnitOfWork {
     private readonly service: ServiceName,
     /** Told when rows older than the sweeper's age cannot be published (null: they are gone), so that nobody waits in silence. */
     private readonly onStuck: (detail: string | null) => void = () => undefined,
-  ) {}
+  ) {
+    this.sweeper = new OutboxSweeper(db, publisher, service);
+  }
 
   start(): void {
     this.timers.push(setInterval(() => void this.background(() => this.flushPublished()), IDLE_MS));
@@ -100,7 +87,8 @@ export class UnitOfWork {
 
   private async once<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const runner = this.db.createQueryRunner();
-    const done = this.published;
+    // A copy: what others publish from here on is not in the DELETE below, and must not be forgotten with it.
+    const done = [...this.published];
     const rows: OutboxRow[] = [];
     const journal: JournalEntry[] = [];
     try {
@@ -156,8 +144,12 @@ export class UnitOfWork {
     if (failures.some(({ full }) => full)) await sleep(FULL_PAUSE_MS);
   }
 
+  private async sweep(): Promise<void> {
+    this.onStuck(await this.sweeper.sweep(() => this.published));
+  }
+
   private async flushPublished(): Promise<void> {
-    const done = this.published;
+    const done = [...this.published];
     if (done.length === 0) return;
     await this.db.query(`DELETE FROM ${this.service}.outbox WHERE id = ANY($1::text[])`, [done]);
     this.forget(done);
@@ -167,36 +159,6 @@ export class UnitOfWork {
     if (done.length === 0) return;
     const gone = new Set(done);
     this.published = this.published.filter((id) => !gone.has(id));
-  }
-
-  /** Publishes what a killed process left behind, or what a full stream refused, until nothing old is left. */
-  private async sweep(): Promise<void> {
-    let progress = true;
-    while (progress) progress = await this.sweepOnce();
-  }
-
-  /** Several processes share the work: locked rows are skipped. Returns whether there may be more. */
-  private async sweepOnce(): Promise<boolean> {
-    const runner = this.db.createQueryRunner();
-    try {
-      await runner.startTransaction();
-      const rows = (await query(
-        runner,
-        `SELECT id, subject, headers, payload FROM ${this.service}.outbox
-         WHERE created_at < now() - make_interval(secs => $1) AND NOT id = ANY($2::text[]) ORDER BY seq LIMIT ${SWEEP_ROWS} FOR UPDATE SKIP LOCKED`,
-        [SWEEP_AGE_S, this.published],
-      )) as OutboxRow[];
-      const failures = await this.publisher.publish(rows.map(message));
-      const failed = new Set(failures.map(({ index }) => index));
-      const sent = rows.filter((_, index) => !failed.has(index)).map(({ id }) => id);
-      if (sent.length > 0) await query(runner, `DELETE FROM ${this.service}.outbox WHERE id = ANY($1::text[])`, [sent]);
-      await runner.commitTransaction();
-      this.onStuck(failures[0] === undefined ? null : `${failures.length} events cannot be published: ${failures[0].reason}`);
-      return rows.length === SWEEP_ROWS && failures.length === 0;
-    } finally {
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      await runner.release().catch(() => undefined);
-    }
   }
 
   /** One background job at a time; a database that is away is noticed, and said, by the consumers. */
@@ -215,21 +177,3 @@ const INSERT_JOURNAL = `INSERT INTO journal.events (id, project, type, s, sessio
   SELECT DISTINCT ON (id) id, project, type, s, session, t, episode, coalesce(doc, '{}')
   FROM json_to_recordset($1::json) AS r(id text, project text, type text, s uuid, session text, t bigint, episode text, doc jsonb)
   ON CONFLICT DO NOTHING`;
-
-/** Structured, because TypeORM's plain answer to UPDATE and DELETE is a pair rather than rows. */
-async function query(runner: QueryRunner, sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
-  const result = (await runner.query(sql, [...parameters], true)) as { records?: unknown[] };
-  return result.records ?? [];
-}
-
-function outboxRow({ event, id, project, tail = [], payload, traceparent }: Emission): OutboxRow {
-  const subject = event.subject(project, ...tail);
-  const outside =
-    event.audience === 'outside' ? cloudEventHeaders({ id, type: event.type, project, subject, at: Date.now() }) : null;
-  const headers = traceparent === undefined ? outside : { ...outside, traceparent };
-  return { id, subject, headers, payload: JSON.stringify(payload) };
-}
-
-function message({ id, subject, headers, payload }: OutboxRow): OutgoingMessage {
-  return { id, subject, data: payload, headers: headers ?? undefined };
-}

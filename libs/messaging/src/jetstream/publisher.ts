@@ -1,12 +1,25 @@
-import { createInbox, headers, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import {
+  createInbox,
+  headers,
+  InvalidArgumentError,
+  InvalidSubjectError,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
 import type { OutgoingMessage, PublishFailure, StreamPublisher } from '../delivery.js';
 
+type Failure = Omit<PublishFailure, 'index'>;
+
 interface Waiting {
-  readonly settle: (failure: { reason: string; full: boolean } | null) => void;
+  readonly settle: (failure: Failure | null) => void;
 }
 
 /** JetStream's error codes for "this stream is full": messages, bytes, messages per subject, and the account's storage. */
-const FULL = new Set([10_077, 10_054, 10_023, 10_047, 10_028]);
+const FULL = new Set([10_077, 10_023, 10_047, 10_028]);
+/** JetStream's error code for a message larger than its stream takes. */
+const TOO_LARGE = 10_054;
 const FULL_TEXT = /maximum|exceeded|insufficient/i;
 const ACK_TIMEOUT_MS = 5_000;
 
@@ -40,7 +53,7 @@ export class JetStreamPublisher implements StreamPublisher {
         resolve();
       };
       messages.forEach((message, index) => {
-        const settle = (failure: { reason: string; full: boolean } | null): void => {
+        const settle = (failure: Failure | null): void => {
           if (failure !== null) failures.push({ index, ...failure });
           done();
         };
@@ -66,28 +79,35 @@ export class JetStreamPublisher implements StreamPublisher {
         ...(options === undefined ? {} : { headers: options }),
       });
     } catch (error) {
-      this.settle(token, { reason: error instanceof Error ? error.message : String(error), full: false });
+      // The client refuses what the broker would close the connection for: too large, or no valid subject.
+      const hopeless = error instanceof InvalidArgumentError || error instanceof InvalidSubjectError;
+      this.settle(token, { ...passing(error instanceof Error ? error.message : String(error)), hopeless });
     }
     return token;
   }
 
   private answered(error: Error | null, message: Msg): void {
     const token = message.subject.slice(this.prefix.length + 1);
-    if (error !== null) return this.settle(token, { reason: error.message, full: false });
-    if (message.headers?.code === 503) return this.settle(token, { reason: 'no stream listens on this subject', full: false });
+    if (error !== null) return this.settle(token, passing(error.message));
+    if (message.headers?.code === 503) return this.settle(token, passing('no stream listens on this subject'));
     this.settle(token, failureOf(message));
   }
 
   private expire(tokens: readonly string[]): void {
-    for (const token of tokens) this.settle(token, { reason: `no acknowledgement within ${ACK_TIMEOUT_MS} ms`, full: false });
+    for (const token of tokens) this.settle(token, passing(`no acknowledgement within ${ACK_TIMEOUT_MS} ms`));
   }
 
-  private settle(token: string, failure: { reason: string; full: boolean } | null): void {
+  private settle(token: string, failure: Failure | null): void {
     const waiting = this.waiting.get(token);
     if (waiting === undefined) return;
     this.waiting.delete(token);
     waiting.settle(failure);
   }
+}
+
+/** A failure that the next try may not have. */
+function passing(reason: string): Failure {
+  return { reason, full: false, hopeless: false };
 }
 
 function headersOf({ id, headers: extra }: OutgoingMessage): MsgHdrs | undefined {
@@ -99,11 +119,12 @@ function headersOf({ id, headers: extra }: OutgoingMessage): MsgHdrs | undefined
 }
 
 /** Reads a PubAck. The common one is told by its first bytes, without parsing. */
-function failureOf(message: Msg): { reason: string; full: boolean } | null {
+function failureOf(message: Msg): Failure | null {
   const text = message.string();
   if (!text.includes('"error"')) return null;
   const { error } = JSON.parse(text) as { error?: { err_code?: number; description?: string } };
   if (error === undefined) return null;
   const reason = error.description ?? 'refused by the broker';
-  return { reason, full: FULL.has(error.err_code ?? 0) || FULL_TEXT.test(reason) };
+  const hopeless = error.err_code === TOO_LARGE;
+  return { reason, full: !hopeless && (FULL.has(error.err_code ?? 0) || FULL_TEXT.test(reason)), hopeless };
 }
