@@ -55,7 +55,7 @@ export async function openRuntime(service: ServiceName, loaded: LoadedSettings):
     health,
     work: new UnitOfWork(db, publisher, service, (detail) => health.report('outbox', detail)),
     attempts: new PostgresAttempts(db, service),
-    settings: new SettingsDirectory(db, loaded.projects),
+    settings: new SettingsDirectory(db, loaded.projects, (detail) => health.report('settings', detail)),
     metrics: new Metrics(service),
   });
   announceHealth(runtime);
