@@ -1,6 +1,7 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import type { z } from 'zod';
-import { projectOfSubject } from '#contracts';
+import { projectOfSubject, serviceNames, type EventContract } from '#contracts';
+import { redactSecrets, storable } from '#domain/text';
 import { parseJson } from '#ingest';
 import type { Decoded, Delivery, ProjectDirectory } from '../delivery.js';
 
@@ -28,11 +29,31 @@ export async function decodeMessage(message: JsMsg, { decode, projects }: Decode
   };
 }
 
-/** JSON by a schema: the decoder of every event that needs no other. */
-export function bySchema(schema: z.ZodType): (data: Uint8Array) => Decoded<unknown> {
+interface Read {
+  readonly value: unknown;
+  readonly notes: readonly string[];
+}
+
+const SERVICES: ReadonlySet<string> = new Set(serviceNames);
+
+/**
+ * The decoder of every event that needs no other. What outsiders may publish is made storable and redacted before it is looked at;
+ * what our services publish was so already.
+ */
+export function decoderOf({ schema, publishers }: EventContract): (data: Uint8Array) => Decoded<unknown> {
+  return publishers.every((one) => SERVICES.has(one)) ? bySchema(schema) : bySchema(schema, clean);
+}
+
+function clean({ value, notes }: Read): Read {
+  const made = storable(value);
+  return { value: redactSecrets(made.value), notes: [...notes, ...made.notes] };
+}
+
+/** JSON by a schema, after `prepare`. */
+export function bySchema(schema: z.ZodType, prepare = (read: Read): Read => read): (data: Uint8Array) => Decoded<unknown> {
   return (data) => {
     try {
-      const { value, notes } = parseJson(data);
+      const { value, notes } = prepare(parseJson(data));
       const parsed = schema.safeParse(value);
       if (parsed.success) return { ok: true, payload: parsed.data, notes };
       const [issue] = parsed.error.issues;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers, type ConsumerContract } from '#contracts';
 import type { AttemptStore, Decoded, ProjectDirectory, StreamPublisher } from '../delivery.js';
 import { BatchConsumer } from './batch-consumer.js';
-import { bySchema } from './decode.js';
+import { decoderOf } from './decode.js';
 
 export const JETSTREAM = Symbol('JETSTREAM');
 
@@ -82,8 +82,7 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
   private async startOne(contract: ConsumerContract, handler: MessageHandler): Promise<void> {
     const { connection, onHealth = nothing, onBatch = nothing, ...rest } = this.options;
     const decode =
-      (handler.extras as { decode?: (data: Uint8Array) => Decoded<unknown> } | undefined)?.decode ??
-      bySchema(contract.event.schema);
+      (handler.extras as { decode?: (data: Uint8Array) => Decoded<unknown> } | undefined)?.decode ?? decoderOf(contract.event);
     const consumer = new BatchConsumer({
       ...rest,
       contract,
