@@ -146,6 +146,9 @@ async function whatIsWrong(world: World, { project, clean }: RoundOptions): Prom
   return [
     ...(other === undefined ? [] : [`the final state is another: ${other}`]),
     ...(await loop.violations()),
+    ...Object.entries(await loop.deadLetters(project)).map(
+      ([subject, number]) => `${number} messages were put aside: ${subject}`,
+    ),
     ...conflicts.map((row) => `the same turn was taken for another one: ${JSON.stringify(row)}`),
   ];
 }

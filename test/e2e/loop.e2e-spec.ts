@@ -54,6 +54,7 @@ describe('the loop, every service a process of its own', () => {
       [project],
     );
     await eventually(() => heard.length >= posted.length);
+    expect(await loop.deadLetters(project)).toEqual({});
     expect([...heard].sort()).toEqual(posted.map(({ id }) => id));
     return loop.state(project);
   }

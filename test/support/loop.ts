@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkInvariants, finalState, firstDifference, restlessness, type FinalState } from '#checker';
 import {
   consumers,
+  deadLetter,
   LIVE_PREFIX,
   projectSettings,
   scorePosted,
@@ -162,6 +163,13 @@ export class Loop {
 
   async rows<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return (await this.db.query<Row>(sql, [...parameters])).rows;
+  }
+
+  /** How many messages of a project were put aside, by subject. */
+  async deadLetters(project: string): Promise<Record<string, number>> {
+    const manager = await jetstreamManager(this.nats);
+    const { state } = await manager.streams.info(deadLetter.stream, { subjects_filter: deadLetter.subject(project, '*') });
+    return state.subjects ?? {};
   }
 
   /** Collects the ids of posted notices as subscribers of everything about notices see them. */
