@@ -88,6 +88,109 @@ describe('a notice', () => {
   });
 });
 
+describe('what comes late', () => {
+  const resolved = () => pipeline.of('.notice.resolved.').map(({ payload }) => payload['turn_index']);
+  const episodes = () => pipeline.db.query('SELECT session, status, attempt FROM mailbox.episodes ORDER BY opened_at, id');
+  const incidents = () => pipeline.db.query('SELECT status FROM mailbox.incidents ORDER BY opened_at, id');
+  const asked = () =>
+    pipeline.of('.episode.opened').map(({ payload }) => `${String(payload['session_id'])}:${String(payload['attempt'])}`);
+
+  it('takes nothing back while a turn is judged again on its account', async () => {
+    await open();
+    for (const [turn, completion] of [
+      [0, 0.9],
+      [5, 0.85],
+      [9, 0.3],
+    ] as const)
+      await pipeline.scored('a', turn, { completion, tool: 0.9 });
+    await pipeline.settle();
+    expect(posted()).toEqual(['trend a']);
+    const tierTwo = ({ subject }: { subject: string }): boolean => subject.endsWith('.tier.requested');
+    await pipeline.scored('a', 3, { completion: 1.05 });
+    await pipeline.settle(tierTwo);
+    expect(await notices()).toMatchObject([{ t: 9, status: 'pending' }]);
+    await pipeline.settle();
+    expect(resolved()).toEqual([9]);
+    expect((await notices()).map(({ t, status }) => [t, status])).toEqual([
+      [9, 'corrected'],
+      [5, 'pending'],
+    ]);
+  });
+  it('opens a repair again when what it had explained away stands again', async () => {
+    await open();
+    await pipeline.scored('a', 1, { completion: 0.9 });
+    await pipeline.scored('a', 3, { completion: 0.7, tool: 0.9, error: 'no order 1' });
+    await pipeline.settle();
+    for (const [answer, completion] of [
+      [2, 0.8],
+      [3, 0.9],
+    ] as const) {
+      await pipeline.scored('a', 1, { completion, answer });
+      await pipeline.settle();
+    }
+    expect(await episodes()).toEqual([{ session: 'a', status: 'open', attempt: 2 }]);
+    expect(await incidents()).toEqual([{ status: 'open' }]);
+    expect(asked()).toEqual(['a:1', 'a:2']);
+  });
+  it('hands the repair on when the session that asked for it is explained away', async () => {
+    await open();
+    for (const session of ['a', 'b']) {
+      await pipeline.scored(session, 1, { completion: 0.9 });
+      await pipeline.scored(session, 3, { completion: 0.7, tool: 0.9, error: 'no order 1' });
+      await pipeline.settle();
+    }
+    expect(asked()).toEqual(['a:1']);
+    await pipeline.scored('a', 1, { completion: 0.8, answer: 2 });
+    await pipeline.settle();
+    expect(asked()).toEqual(['a:1', 'b:1']);
+    expect(await incidents()).toEqual([{ status: 'open' }]);
+    await pipeline.scored('b', 1, { completion: 0.8, answer: 2 });
+    await pipeline.settle();
+    expect(await incidents()).toEqual([{ status: 'closed' }]);
+  });
+  it('goes over to the incident that its fault has by now', async () => {
+    await open();
+    const fallsBack = async (session: string): Promise<void> => {
+      await pipeline.scored(session, 1, { completion: 0.9 });
+      await pipeline.scored(session, 3, { completion: 0.7, tool: 0.9, error: 'no order 1' });
+      await pipeline.settle();
+    };
+    await fallsBack('a');
+    await pipeline.scored('a', 1, { completion: 0.8, answer: 2 });
+    await pipeline.settle();
+    await fallsBack('b');
+    await pipeline.scored('a', 1, { completion: 0.9, answer: 3 });
+    await pipeline.settle();
+    expect(await incidents()).toEqual([{ status: 'closed' }, { status: 'open' }]);
+    expect(await pipeline.db.query('SELECT count(DISTINCT incident_id)::int AS n FROM mailbox.notices')).toEqual([{ n: 1 }]);
+    expect(asked()).toEqual(['a:1', 'b:1']);
+  });
+  it('reaches a turn whose report is too far behind to be published again', async () => {
+    await open({ revise_window_turns: 5 });
+    for (let turn = 0; turn < 20; turn += 1) await pipeline.scored('a', turn, { completion: 0.9 });
+    await pipeline.settle();
+    await pipeline.outcome('a', 3, 0);
+    await pipeline.settle();
+    expect(await notices()).toMatchObject([{ t: 3, signatures: ['breach:outcome_correct'], status: 'pending' }]);
+    await pipeline.outcome('a', 3, 1, 2);
+    await pipeline.settle();
+    expect(await notices()).toMatchObject([{ t: 3, status: 'corrected' }]);
+    expect(resolved()).toEqual([]);
+  });
+});
+
+describe('a recovery', () => {
+  it('is told, and closes the breaker, however many healthy turns come with it', async () => {
+    await open({ circuit_breaker_max_notices: 1 });
+    await fails('a');
+    await fails('b');
+    for (const turn of [2, 3, 4]) await pipeline.scored('a', turn, { completion: 0.95 });
+    await pipeline.together('turn.evaluated');
+    expect(pipeline.of('.session.recovered.').map(({ payload }) => payload['turn_index'])).toEqual([2]);
+    expect(pipeline.of('.breaker.closed')).toHaveLength(1);
+  });
+});
+
 describe('the breaker', () => {
   it('opens after the maximum with one needs_human, suppresses, and closes by the recovery of a counted session', async () => {
     await open({ circuit_breaker_max_notices: 2 });

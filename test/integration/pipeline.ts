@@ -37,7 +37,7 @@ export class Pipeline {
   readonly events: Event[] = [];
   private readonly waiting: Event[] = [];
   private readonly sources: DataSource[] = [];
-  private clock = 1_790_000_000_000_000;
+  private clock = Date.now() * 1000;
   private answers = new Map<string, Score[]>();
   private gating!: TraceScoredHandler;
   private mailbox!: TurnEvaluatedHandler;
@@ -128,6 +128,23 @@ export class Pipeline {
       signals: given.error === undefined ? [] : [{ trace_id: trace, failing_tools: ['pay'], error: given.error }],
     };
     await this.gating.handle([this.delivery(payload)]);
+  }
+
+  /** The verifier's answer at the gate. */
+  async outcome(session: string, turn: number, value: number, answer = 1): Promise<void> {
+    const score = { ...scoreOf('outcome_correct', value, ''), trace_id: null, source: 'verifier' };
+    const payload = { session_id: session, turn_index: turn, tier: 0 as Tier, answer, accepted_at: this.clock, config: CONFIG };
+    await this.gating.handle([
+      this.delivery({ ...payload, scores: [score], signals: [], pending: false, partial: false, skipped: null }),
+    ]);
+  }
+
+  /** Gives all waiting reports to the mailbox in one batch, as after a backlog. */
+  async together(type: string): Promise<void> {
+    const batch = this.waiting.filter(({ subject }) => subject.endsWith(type));
+    await this.mailbox.handle(batch.map(({ payload }) => this.delivery(payload as never)));
+    this.waiting.splice(0, this.waiting.length, ...this.waiting.filter((event) => !batch.includes(event)));
+    await this.settle();
   }
 
   /** Gives every waiting event to who consumes it, until nothing waits. `hold` leaves out events by type. */

@@ -1,7 +1,7 @@
 import type { Tier, TraceSignal } from '#contracts';
 import type { Evidence, GateConfig, Trajectory } from '#domain/gate';
 import { contentHash } from '#domain/ids';
-import { refold, type TurnDecision } from '#domain/report';
+import { refold, type Refold } from '#domain/report';
 import type { Reader } from './postgres/reader.js';
 
 /** A row of `gating.turn_evals` with the names of its session. */
@@ -42,18 +42,15 @@ export async function storedConfigs(reader: Reader): Promise<Map<string, GateCon
 }
 
 /** Decides one stored turn again, from the trajectory before it, as if nothing had been said about it yet. */
-export function decideAgain(before: Trajectory, turn: StoredTurn, config: GateConfig): TurnDecision {
+export function decideAgain(before: Trajectory, turn: StoredTurn, config: GateConfig): Refold {
   const { session, t, accepted_us: acceptedAt, partial, skipped, signals, evidence } = turn;
   const facts = { session, turn: t, acceptedAt, partial, skipped, signals };
-  const { decisions } = refold({
+  return refold({
     before,
     newest: t,
     turns: [{ facts, evidence, config, folded: true, requested: [], revision: 0, digest: '' }],
     digestOf: (report) => contentHash(JSON.stringify(report)),
   });
-  const [decision] = decisions;
-  if (decision === undefined) throw new Error('a folded turn was not decided');
-  return decision;
 }
 
 /** Tiers are kept as bits: tier 2 is 4, tier 3 is 8. */

@@ -42,5 +42,8 @@ export const turnEvaluated = defineEvent({
   publishers: ['gating'],
   audience: 'outside',
   tail: [],
-  schema: report,
+  schema: report.extend({
+    /** The first turn whose report changed together with this one. Readers of the session's history start there. */
+    changed_from: z.int().min(0).optional(),
+  }),
 });

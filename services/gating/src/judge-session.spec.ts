@@ -37,21 +37,21 @@ const answer = (turn: number, tier: TraceScored['tier'], value: number, more: Pa
 
 /** A session kept in memory as the tables keep it; answers are given in batches. */
 class Desk {
-  rows = new Map<number, StoredTurn>();
-  head: KnownSession['head'] = untouched;
+  rows = new Map<number, StoredTurn & { decided: boolean }>();
+  head = untouched;
   lastTurn = -1;
+  blocked: number | null = null;
   asked: string[] = [];
   published: string[] = [];
 
   give(batch: readonly Answer[]): void {
-    const first = Math.min(...batch.map(({ turn_index }) => turn_index));
+    const first = Math.min(...batch.map(({ turn_index }) => turn_index), this.blocked ?? Infinity);
     const sorted = [...this.rows.values()].sort((a, b) => a.t - b.t);
     const late = first <= this.lastTurn;
-    const before = sorted.filter(({ t }) => t < first).at(-1)?.state ?? untouched;
+    const before = sorted.filter(({ t, decided }) => t < first && decided).at(-1)?.state ?? untouched;
     const known = {
       session: 's',
       lastTurn: this.lastTurn,
-      head: this.head,
       before: late ? before : this.head,
       turns: late ? sorted.filter(({ t }) => t >= first) : [],
       horizon: null,
@@ -60,20 +60,12 @@ class Desk {
     if (verdict === null) return;
     this.head = verdict.head;
     this.lastTurn = verdict.lastTurn;
-    for (const { decision, ...row } of verdict.rows) {
-      this.rows.set(
-        row.t,
-        decision === null
-          ? row
-          : {
-              ...row,
-              state: decision.after,
-              requested: decision.requested,
-              revision: decision.revision,
-              digest: decision.digest,
-            },
-      );
-      for (const tier of decision?.request ?? []) this.asked.push(`${row.t}:${tier}`);
+    this.blocked = verdict.blocked;
+    for (const { decision, request, ...row } of verdict.rows) {
+      const decided = decision !== null || this.rows.get(row.t)?.decided === true;
+      const said = decision === null ? {} : { state: decision.after, revision: decision.revision, digest: decision.digest };
+      this.rows.set(row.t, { ...row, ...said, decided });
+      for (const tier of request) this.asked.push(`${row.t}:${tier}`);
       if (decision?.publish) this.published.push(`${row.t}:${decision.revision}`);
     }
   }
@@ -81,9 +73,8 @@ class Desk {
   get state() {
     return {
       head: this.head,
-      rows: [...this.rows.values()]
-        .sort((a, b) => a.t - b.t)
-        .map(({ t, state, digest, evidence }) => ({ t, state, digest, evidence })),
+      blocked: this.blocked,
+      rows: [...this.rows.values()].sort((a, b) => a.t - b.t).map(({ t, state, evidence }) => ({ t, state, evidence })),
     };
   }
 }
@@ -103,8 +94,26 @@ describe('judging a session', () => {
     expect(desk.published).toEqual(['0:1', '0:2']);
     expect(desk.rows.get(0)?.evidence[1]?.answer).toBe(2);
   });
+  it('decides nothing after a turn that waits for a tier, and all of it when the tier has answered', () => {
+    const desk = new Desk();
+    desk.give([answer(0, 1, 0.9)]);
+    desk.give([answer(1, 1, 0.3), answer(2, 1, 0.3), answer(3, 1, 0.9)]);
+    expect(desk).toMatchObject({ blocked: 1, asked: ['1:2'], published: ['0:1'] });
+    desk.give([answer(1, 2, 0.1)]);
+    expect(desk).toMatchObject({ blocked: 2, asked: ['1:2', '2:2'], published: ['0:1', '1:1'] });
+    desk.give([answer(2, 2, 0.1)]);
+    expect(desk).toMatchObject({ blocked: null, published: ['0:1', '1:1', '2:1', '3:1'] });
+  });
+  it('is not held up by a turn whose tier 1 has not come', () => {
+    const desk = new Desk();
+    desk.give([answer(0, 0, 1)]);
+    desk.give([answer(1, 1, 0.9)]);
+    expect(desk).toMatchObject({ blocked: null, published: ['1:1'] });
+    desk.give([answer(0, 1, 0.9)]);
+    expect(desk.published).toEqual(['1:1', '0:1']);
+  });
   it('keeps a turn that comes before the horizon as a fact, and says that it was too late', () => {
-    const known: KnownSession = { session: 's', lastTurn: 900, head: untouched, before: untouched, turns: [], horizon: 400 };
+    const known: KnownSession = { session: 's', lastTurn: 900, before: untouched, turns: [], horizon: 400 };
     const verdict = judgeSession(known, [answer(3, 1, 0.9)], configs);
     expect(verdict).toMatchObject({ tooLate: [3], lastTurn: 900, rows: [{ t: 3, folded: false, decision: null }] });
   });
@@ -132,10 +141,7 @@ describe('judging a session', () => {
             desk.give(given.slice(at, at + size));
             at += size;
           }
-          expect(desk.state.head).toEqual(clean.state.head);
-          expect(desk.state.rows.map(({ t, state, evidence }) => ({ t, state, evidence }))).toEqual(
-            clean.state.rows.map(({ t, state, evidence }) => ({ t, state, evidence })),
-          );
+          expect(desk.state).toEqual(clean.state);
           expect(new Set(desk.asked).size).toBe(desk.asked.length);
           expect(new Set(desk.published).size).toBe(desk.published.length);
         },

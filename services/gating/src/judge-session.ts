@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Report, Tier, TraceScored } from '#contracts';
 import type { Evidence, GateConfig, TierAnswer, Trajectory } from '#domain/gate';
 import { contentHash } from '#domain/ids';
-import { refold, type EvaluatedTurn, type TurnDecision } from '#domain/report';
+import { refold, type BlockedTurn, type EvaluatedTurn, type TurnDecision } from '#domain/report';
 
 /** An answer of scoring for one turn and tier. */
 export type Answer = TraceScored;
@@ -27,20 +27,30 @@ export interface StoredTurn {
 export interface KnownSession {
   readonly session: string;
   readonly lastTurn: number;
-  readonly head: Trajectory;
-  /** The session before the first of `turns`. */
+  /** The session before the first of `turns`; its newest decided state when `turns` is empty. */
   readonly before: Trajectory;
-  /** Stored turns from the first one that the batch touches, in order. */
+  /** Stored turns from the first one that must be decided again, in order. */
   readonly turns: readonly StoredTurn[];
   /** Turns before this one are summarised: later arrivals there are stored, not folded. Null: nothing is. */
   readonly horizon: number | null;
 }
 
+export interface JudgedTurn extends StoredTurn {
+  readonly decision: TurnDecision | null;
+  /** Tiers to ask for now. */
+  readonly request: readonly Tier[];
+}
+
 export interface SessionVerdict {
+  /** The session after its last decided turn. */
   readonly head: Trajectory;
   readonly lastTurn: number;
+  /** The turn that waits for a tier, when there is one: what comes after it is stored and decided with it. */
+  readonly blocked: number | null;
   /** Rows to write: every turn whose facts or decision changed. */
-  readonly rows: readonly (StoredTurn & { readonly decision: TurnDecision | null; readonly isNew: boolean })[];
+  readonly rows: readonly JudgedTurn[];
+  /** The first turn whose report changed. */
+  readonly changedFrom: number | null;
   readonly tooLate: readonly number[];
 }
 
@@ -50,29 +60,34 @@ export function judgeSession(
   answers: readonly Answer[],
   configs: ReadonlyMap<string, GateConfig>,
 ): SessionVerdict | null {
-  const turns = new Map<number, StoredTurn>(known.turns.map((turn) => [turn.t, turn]));
+  const stored = new Map<number, StoredTurn>(known.turns.map((turn) => [turn.t, turn]));
+  const turns = new Map(stored);
   const touched = new Set<number>();
   for (const answer of answers) if (addAnswer(turns, answer, known.horizon)) touched.add(answer.turn_index);
   if (touched.size === 0) return null;
-  const stored = new Map(known.turns.map((turn) => [turn.t, turn]));
   const ordered = [...turns.values()].sort((a, b) => a.t - b.t);
   const newest = Math.max(known.lastTurn, ...ordered.map(({ t }) => t));
-  const { decisions, after } = refold({
+  const { decisions, after, blocked } = refold({
     before: known.before,
     newest,
     turns: ordered.map((turn) => evaluated(turn, known.session, configs)),
     digestOf: digestOfReport,
   });
-  const decided = new Map(decisions.map((decision) => [decision.turn, decision]));
-  const rows = ordered.map((turn) => ({ ...turn, decision: decided.get(turn.t) ?? null, isNew: !stored.has(turn.t) }));
+  const rows = ordered.map((turn) => judged(turn, decisions, blocked));
   return {
-    head: ordered.some(({ folded }) => folded) ? after : known.head,
+    head: after,
     lastTurn: newest,
-    rows: rows.filter((row) =>
-      row.decision === null ? row.isNew : touched.has(row.t) || differs(row.decision, stored.get(row.t)),
-    ),
-    tooLate: rows.filter((row) => row.isNew && !row.folded).map(({ t }) => t),
+    blocked: blocked?.turn ?? null,
+    rows: rows.filter((row) => touched.has(row.t) || differs(row, stored.get(row.t))),
+    changedFrom: decisions.find(({ publish, correctedQuietly }) => publish || correctedQuietly)?.turn ?? null,
+    tooLate: ordered.filter(({ t, folded }) => !folded && !stored.has(t)).map(({ t }) => t),
   };
+}
+
+function judged(turn: StoredTurn, decisions: readonly TurnDecision[], blocked: BlockedTurn | null): JudgedTurn {
+  const decision = decisions.find((one) => one.turn === turn.t) ?? null;
+  if (blocked?.turn !== turn.t) return { ...turn, decision, request: [] };
+  return { ...turn, requested: blocked.requested, decision, request: blocked.request };
 }
 
 /** The highest answer of a tier wins; one that is known or older changes nothing. */
@@ -112,13 +127,11 @@ function digestOfReport(report: Omit<Report, 'revision'>): string {
   return contentHash(JSON.stringify(report));
 }
 
-function differs(decision: TurnDecision, before: StoredTurn | undefined): boolean {
-  if (before === undefined) return true;
+function differs(row: JudgedTurn, before: StoredTurn | undefined): boolean {
+  if (before === undefined || row.request.length > 0) return true;
+  const { decision } = row;
+  if (decision === null) return false;
   return (
-    decision.digest !== before.digest ||
-    decision.revision !== before.revision ||
-    decision.requested.length !== before.requested.length ||
-    // By content: what was stored comes back with its fields in another order.
-    !isDeepStrictEqual(decision.after, before.state)
+    decision.digest !== before.digest || decision.revision !== before.revision || !isDeepStrictEqual(decision.after, before.state)
   );
 }

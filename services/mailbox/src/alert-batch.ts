@@ -121,9 +121,11 @@ export class AlertBatch {
       settings,
     }: { session: FoldedSession; step: AlertStep; gate: ProjectGate; counted: Map<string, boolean>; settings: ProjectSettings },
   ): void {
-    const newest = session.reports.at(-1)?.t === step.t;
-    announceRecovery(tx, { ...session, step, publish: newest && !settings.observe_only });
-    const closed = newest && gate.recovered(counted.get(session.s) === true);
+    // Healthy turns leave no step: a recovery that is the last step still holds, however many turns came after it.
+    const holds = session.next.at(-1) === step;
+    announceRecovery(tx, { ...session, step, publish: holds && !settings.observe_only });
+    if (!holds) return;
+    const closed = gate.recovered(counted.get(session.s) === true);
     counted.set(session.s, false);
     if (closed)
       announceBreaker(tx, {

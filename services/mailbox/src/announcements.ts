@@ -70,7 +70,12 @@ export function announceNotice(tx: Transaction, row: NoticeRow, traceparent: str
   });
 }
 
-export function announceCorrection(tx: Transaction, row: NoticeRow, corrections: number): void {
+/** Told to everybody only while the turn is near the newest; older ones are corrected in the table and the journal. */
+export function announceCorrection(
+  tx: Transaction,
+  row: NoticeRow,
+  { corrections, publish }: { corrections: number; publish: boolean },
+): void {
   const { id, project, session, s, t, passage } = row;
   tx.journal({
     id: derivedId('notice_corrected', id, corrections),
@@ -82,7 +87,7 @@ export function announceCorrection(tx: Transaction, row: NoticeRow, corrections:
     episode: row.episode_id,
     doc: { notice: id },
   });
-  if (passage === 'suppress' || passage === 'shadow') return;
+  if (!publish || passage === 'suppress' || passage === 'shadow') return;
   tx.emit({
     event: noticeResolved,
     id: derivedId('notice.resolved', id, 'corrected', corrections),

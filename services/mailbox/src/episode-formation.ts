@@ -23,47 +23,53 @@ export class EpisodeFormation {
   async form(tx: Transaction, posts: readonly NewPost[], corrected: readonly NoticeRow[]): Promise<void> {
     const rows = posts.flatMap(({ row }) => (row === undefined ? [] : [row]));
     const changed = [...rows.filter(({ passage }) => passage === 'post'), ...corrected];
-    const episodeOf = changed.length === 0 ? new Map<string, string | null>() : await this.reform(tx, changed, openedBy(posts));
+    const episodeOf = changed.length === 0 ? new Map<string, string | null>() : await this.reform(tx, changed);
     for (const { row, traceparent } of posts)
       if (row !== undefined) announceNotice(tx, { ...row, episode_id: episodeOf.get(row.id) ?? null }, traceparent);
   }
 
-  private async reform(
-    tx: Transaction,
-    changed: readonly NoticeRow[],
-    opened: ReadonlyMap<string, IncidentRow>,
-  ): Promise<Map<string, string | null>> {
+  private async reform(tx: Transaction, changed: readonly NoticeRow[]): Promise<Map<string, string | null>> {
     const places = [...new Map(changed.map((row) => [placeOf(row), { s: row.s, t: row.t }])).values()];
+    const incidents = [...new Set(changed.flatMap(({ incident_id: id }) => id ?? []))];
+    await this.episodes.lockIncidents(tx, incidents);
     const open = await this.episodes.openOf(tx, places);
-    const all = await this.notices.since(tx, firstTurns(places));
     const here = new Set(places.map(placeOf));
-    const pending = all.filter((row) => here.has(placeOf(row)) && row.status === 'pending' && row.passage === 'post');
+    const all = (await this.notices.since(tx, firstTurns(places))).filter((row) => here.has(placeOf(row)));
+    const pending = all.filter(({ status, passage }) => status === 'pending' && passage === 'post');
     const free = pending.filter(({ episode_id: claimed }) => claimed === null || open.some(({ id }) => id === claimed));
     const wanted = groupNotices(free.map((row) => ({ ...row, session_id: row.session, turn_index: row.t }))).map(episodeRow);
     const gone = open.filter(({ id }) => !wanted.some((one) => one.id === id));
-    const fresh = wanted.filter(({ id }) => !open.some((one) => one.id === id));
     await this.episodes.voidEpisodes(
       tx,
       gone.map(({ id }) => id),
     );
-    await this.episodes.insertEpisodes(tx, fresh);
-    await this.episodes.closeEmpty(tx, [...new Set(gone.map(({ incident_id: incident }) => incident))]);
-    for (const episode of gone)
-      tx.journal({
-        id: derivedId('episode_void', episode.id),
-        project: episode.project,
-        type: 'episode_void',
-        s: episode.s,
-        session: episode.session,
-        t: episode.t,
-        episode: episode.id,
-      });
-    for (const episode of fresh) announceEpisode(tx, episode, opens(episode, opened, gone));
-    return this.assign(
+    const fresh = await this.episodes.insertEpisodes(
       tx,
-      wanted,
-      all.filter((row) => here.has(placeOf(row))),
+      wanted.filter(({ id }) => !open.some((one) => one.id === id)),
     );
+    for (const episode of gone) journalEpisode(tx, 'episode_void', episode);
+    for (const episode of fresh) journalEpisode(tx, 'episode_opened', episode);
+    await this.settleIncidents(tx, [...new Set([...incidents, ...[...gone, ...fresh].map(({ incident_id: id }) => id)])]);
+    return this.assign(tx, wanted, all);
+  }
+
+  /**
+   * What becomes of incidents whose episodes changed: one without episodes is closed; in one whose speaker is gone (or that never
+   * had one) the oldest episode asks for the repair; a closed one whose fault has another incident by now goes over to that.
+   */
+  private async settleIncidents(tx: Transaction, ids: readonly string[]): Promise<void> {
+    const changed: IncidentRow[] = [];
+    for (const { first, opener_lives: spoken, other, ...incident } of await this.episodes.states(tx, ids)) {
+      if (first === null) {
+        if (incident.status === 'open') changed.push({ ...incident, status: 'closed', opened_by: '' });
+      } else if (incident.status === 'closed' && other !== null) {
+        await this.episodes.moveEpisodes(tx, incident.id, other);
+      } else if (!spoken || incident.status === 'closed') {
+        changed.push({ ...incident, status: 'open', opened_by: first.id });
+        askForRepair(tx, first);
+      }
+    }
+    await this.episodes.saveIncidents(tx, changed);
   }
 
   private async assign(
@@ -86,21 +92,6 @@ export class EpisodeFormation {
   }
 }
 
-/** Incidents by the notice that opened them. */
-function openedBy(posts: readonly NewPost[]): Map<string, IncidentRow> {
-  return new Map(
-    posts.flatMap(({ row, opened }) => (row === undefined || opened === null || opened === undefined ? [] : [[row.id, opened]])),
-  );
-}
-
-/** Only the episode that opened its incident asks for a repair: with a notice that did, or in the place of an episode that did. */
-function opens(episode: EpisodeRow, opened: ReadonlyMap<string, IncidentRow>, gone: readonly EpisodeRow[]): boolean {
-  return (
-    episode.notice_ids.some((id) => opened.has(id)) ||
-    gone.some((old) => old.incident_id === episode.incident_id && placeOf(old) === placeOf(episode))
-  );
-}
-
 function firstTurns(places: readonly Place[]): { s: string; from: number }[] {
   const first = new Map<string, number>();
   for (const { s, t } of places) first.set(s, Math.min(t, first.get(s) ?? t));
@@ -120,28 +111,23 @@ function episodeRow(members: readonly NoticeRow[]): EpisodeRow {
       session: first.session,
       incident_id: first.incident_id,
       notice_ids: ids,
+      attempt: 1,
     },
     recommended_scope: recommendedScope(members.map((one) => one.recommended_scope)),
   };
 }
 
-function announceEpisode(tx: Transaction, episode: EpisodeRow, opensIncident: boolean): void {
-  const { id, project, s, session, t, notice_ids: notices, incident_id: incident } = episode;
-  tx.journal({
-    id: derivedId('episode_opened', id),
-    project,
-    type: 'episode_opened',
-    s,
-    session,
-    t,
-    episode: id,
-    doc: { notices, incident, opens_incident: opensIncident },
-  });
-  if (!opensIncident) return;
+function journalEpisode(tx: Transaction, type: 'episode_opened' | 'episode_void', episode: EpisodeRow): void {
+  const { id, attempt, project, s, session, t, notice_ids: notices, incident_id: incident } = episode;
+  tx.journal({ id: derivedId(type, id, attempt), project, type, s, session, t, episode: id, doc: { notices, incident } });
+}
+
+function askForRepair(tx: Transaction, episode: EpisodeRow): void {
+  const { id, attempt, project, session, t, notice_ids: notices, incident_id: incident } = episode;
   tx.emit({
     event: episodeOpened,
-    id: derivedId('episode.opened', id, 1),
+    id: derivedId('episode.opened', id, attempt),
     project,
-    payload: { episode_id: id, notice_ids: [...notices], session_id: session, turn_index: t, incident_id: incident, attempt: 1 },
+    payload: { episode_id: id, notice_ids: [...notices], session_id: session, turn_index: t, incident_id: incident, attempt },
   });
 }

@@ -8,6 +8,7 @@ import type { Transaction } from '#persistence';
 import { announceAmendment, announceBreaker, announceCorrection, announceReinstatement } from './announcements.js';
 import { EpisodeStore, type IncidentRow } from './postgres/episode-store.js';
 import { EvalCaseStore } from './postgres/eval-case-store.js';
+import type { ReportRow } from './postgres/alert-store.js';
 import { NoticeStore, type NoticeRow } from './postgres/notice-store.js';
 
 /** A notice that the fold wants and that is not on record yet. `now`: the database's clock, in seconds. */
@@ -87,11 +88,19 @@ export class PostedNotices {
   /** Notices that later evidence took back, or that stand again. Returns those whose episode changes. */
   async correct(
     tx: Transaction,
-    sessions: readonly { correct: readonly NoticeRow[]; reinstate: readonly NoticeRow[] }[],
+    sessions: readonly { correct: readonly NoticeRow[]; reinstate: readonly NoticeRow[]; reports: readonly ReportRow[] }[],
   ): Promise<NoticeRow[]> {
     const correct = sessions.flatMap((one) => one.correct);
     const reinstate = sessions.flatMap((one) => one.reinstate);
-    for (const row of correct) announceCorrection(tx, row, row.corrections + 1);
+    for (const one of sessions) {
+      const newest = one.reports.at(-1);
+      for (const row of one.correct) {
+        announceCorrection(tx, row, {
+          corrections: row.corrections + 1,
+          publish: newest === undefined || newest.t - row.t <= newest.revise_window,
+        });
+      }
+    }
     for (const row of reinstate) announceReinstatement(tx, row);
     await this.notices.setStatus(tx, [
       ...correct.map(({ id, corrections }) => ({ id, status: 'corrected' as const, corrections: corrections + 1 })),
@@ -138,8 +147,8 @@ function incidentFor(
   if (known !== undefined && (placement.incident === 'joins' || known.status === status)) return { row: known, opened: false };
   const row: IncidentRow =
     known === undefined
-      ? { id: incidentId(id), project, fingerprint, status, opened_by: id }
-      : { ...known, status, opened_by: id };
+      ? { id: incidentId(id), project, fingerprint, status, opened_by: '' }
+      : { ...known, status, opened_by: '' };
   if (fingerprint !== null) faults.set(key, row);
   return { row, opened: true };
 }

@@ -81,15 +81,16 @@ class SessionDump {
   turn(turn: StoredTurn, configs: ReadonlyMap<string, GateConfig>, add: AddLine): void {
     const config = configs.get(turn.config);
     if (config === undefined || !turn.folded) return add(this.project, 'unfolded', this.session, turn.t, turn.evidence);
-    const { after, report, fired } = decideAgain(this.trajectory, turn, config);
+    const { after, decisions } = decideAgain(this.trajectory, turn, config);
+    const [decision] = decisions;
     this.trajectory = after;
     add(this.project, 'turn', this.session, turn.t, {
       state: turn.state,
-      fired,
+      fired: decision?.fired ?? null,
       standing: turn.standing,
       published: turn.rev > 0,
     });
-    if (report !== null) this.report(report, add);
+    if (decision !== undefined) this.report(decision.report, add);
   }
 
   finish(add: AddLine): void {

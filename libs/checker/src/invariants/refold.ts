@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { untouched, type GateConfig, type Trajectory } from '#domain/gate';
-import type { TurnDecision } from '#domain/report';
+import type { BlockedTurn, TurnDecision } from '#domain/report';
 import { turnName, type Findings, type Violation } from '../findings.js';
 import { REFOLD_TURNS } from '../refold-window.js';
 import { decideAgain, wasRequested, type StoredTurn } from '../stored-turn.js';
@@ -33,7 +33,12 @@ export class SessionRefold {
     const config = this.configs.get(turn.config);
     if (config === undefined) return this.found(3, turn, `its configuration ${turn.config}`, 'none');
     if (!turn.folded) return;
-    this.compare(turn, decideAgain(this.trajectory, turn, config));
+    const { decisions, blocked } = decideAgain(this.trajectory, turn, config);
+    const [decision] = decisions;
+    if (blocked !== null) this.waits(turn, blocked);
+    // A turn that waits, or whose tier 1 has not come, says nothing yet; the answers that are missing are counted elsewhere.
+    if (decision === undefined) return;
+    this.compare(turn, decision);
     // From what is stored, so that one wrong row is told once and not at every turn after it.
     this.trajectory = turn.state;
     this.place += 1;
@@ -44,8 +49,15 @@ export class SessionRefold {
     for (const { invariant, detail, place } of this.candidates) if (place >= first) findings.add(invariant, detail);
   }
 
+  private waits(turn: StoredTurn, { request }: BlockedTurn): void {
+    for (const tier of request)
+      if (!wasRequested(turn.requested, tier)) this.found(2, turn, `tier ${tier} asked for`, 'no request');
+  }
+
   private compare(turn: StoredTurn, decision: TurnDecision): void {
-    const { after, fired, standing, measured, report, digest, request } = decision;
+    const { after, fired, standing, measured, digest, report } = decision;
+    for (const tier of new Set(report.scores.map((score) => score.tier)))
+      if (tier >= 2 && !wasRequested(turn.requested, tier)) this.found(2, turn, `tier ${tier} asked for`, 'no request');
     for (const [name, expected, found] of [
       ['state', after, turn.state],
       ['fired', fired, turn.fired],
@@ -53,9 +65,6 @@ export class SessionRefold {
       ['measured', measured, turn.measured],
     ] as const)
       if (!isDeepStrictEqual(expected, found)) this.found(3, turn, `${name} ${JSON.stringify(expected)}`, JSON.stringify(found));
-    for (const tier of request)
-      if (!wasRequested(turn.requested, tier)) this.found(2, turn, `tier ${tier} asked for`, 'no request');
-    if (report === null) return;
     if (turn.rev === 0) this.found(2, turn, 'a report, since every asked tier has answered', 'none');
     else if (digest !== turn.digest) this.found(4, turn, `a report with the digest ${digest}`, turn.digest);
   }

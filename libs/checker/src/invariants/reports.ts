@@ -36,8 +36,14 @@ export async function loadReports(reader: Reader, broker: Broker, findings: Find
 }
 
 function seenReport({ subject, data }: StoredMessage): SeenReport {
-  const { revision, ...content } = JSON.parse(Buffer.from(data).toString()) as {
+  // Which other reports changed with it is no part of what a report says.
+  const {
+    revision,
+    changed_from: _,
+    ...content
+  } = JSON.parse(Buffer.from(data).toString()) as {
     revision: number;
+    changed_from?: number;
     session_id: string;
     turn_index: number;
   };

@@ -40,4 +40,15 @@ describe('the signal of a trace', () => {
     const { error } = traceSignal(trace([call({ error: '😀'.repeat(600) })]));
     expect(error).toBe('😀'.repeat(500));
   });
+
+  it('names at most 20 tools, each by 200 characters, never cut within one', () => {
+    const spans = calls(...Array.from({ length: 30 }, (_, at) => ({ tool: `${10 + at}${'😀'.repeat(300)}`, error: 'no', at })));
+    const { failing_tools: names } = traceSignal(trace(spans));
+    expect(names).toEqual(Array.from({ length: 20 }, (_, at) => `${10 + at}${'😀'.repeat(198)}`));
+  });
+
+  it('names a tool once when its names differ only after 200 characters', () => {
+    const spans = calls({ tool: `${'x'.repeat(200)}1`, error: 'no' }, { tool: `${'x'.repeat(200)}2`, error: 'no' });
+    expect(traceSignal(trace(spans)).failing_tools).toEqual(['x'.repeat(200)]);
+  });
 });

@@ -1,18 +1,22 @@
 import type { Span, Trace, TraceSignal } from '#contracts';
+import { firstCodePoints } from '../text/index.js';
 import { canonicalJson, isRecord } from './json.js';
 import { hasFailed } from './tool-calls.js';
 
 const ERROR_MAX = 500;
-const TOOLS_MAX = 50;
+/** A model may call tools by any name it makes up; the signals of a thousand traces travel in one message. */
+const NAME_MAX = 200;
+const TOOLS_MAX = 20;
 
 /**
  * What a trace shows that helps to recognise the same fault elsewhere: the tools that failed (sorted, distinct, at most
- * 50) and the first error text as recorded, at most 500 characters: of the earliest failed tool call, else of any span.
+ * 20 names of 200 characters) and the first error text as recorded, at most 500 characters: of the earliest failed tool
+ * call, else of any span.
  */
 export function traceSignal(trace: Trace): TraceSignal {
   const failed = trace.spans.filter(hasFailed).sort((a, b) => (a.started_at ?? 0) - (b.started_at ?? 0));
   const tools = failed.filter((span) => span.kind === 'TOOL');
-  const names = [...new Set(tools.map((span) => span.name))].sort();
+  const names = [...new Set(tools.map((span) => firstCodePoints(span.name, NAME_MAX)))].sort();
   const error = firstError(tools) ?? firstError(failed);
   return { trace_id: trace.trace_id, failing_tools: names.slice(0, TOOLS_MAX), error: error ?? null };
 }
@@ -29,11 +33,7 @@ function firstError(spans: readonly Span[]): string | undefined {
 function errorText(error: unknown): string | undefined {
   if (error === undefined || error === null || error === '' || typeof error === 'boolean') return undefined;
   const text = typeof error === 'string' ? error : (messageOf(error) ?? canonicalJson(error) ?? '');
-  return text === ''
-    ? undefined
-    : Array.from(text.slice(0, ERROR_MAX * 2))
-        .slice(0, ERROR_MAX)
-        .join('');
+  return text === '' ? undefined : firstCodePoints(text, ERROR_MAX);
 }
 
 function messageOf(error: unknown): string | undefined {

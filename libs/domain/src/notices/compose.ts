@@ -16,7 +16,8 @@ export function composeNotice(report: Omit<Report, 'revision'>, hints: readonly 
   const metrics = alertingScores(report.scores, report.signatures).map(metricOf);
   return {
     signatures: [...report.signatures].sort(),
-    severity: noticeSeverity(report.signatures),
+    // What fired says how bad it is; a repeated notice, for which nothing fired, is as bad as what stands.
+    severity: noticeSeverity(report.fired.length > 0 ? report.fired : report.signatures),
     summary: summaryOf(metrics, report),
     metrics,
     flagged_traces: report.flagged_traces,

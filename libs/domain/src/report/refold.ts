@@ -1,5 +1,12 @@
 import type { Report, Tier } from '#contracts';
-import { foldTurn, standingSignatures, type Evidence, type GateConfig, type Trajectory } from '../gate/index.js';
+import {
+  foldTurn,
+  standingSignatures,
+  type Evidence,
+  type GateConfig,
+  type Trajectory,
+  type TurnVerdict,
+} from '../gate/index.js';
 import { buildReport, isAnswered, isMeasured, type TurnFacts } from './report.js';
 
 /** One turn of a session as gating keeps it: the facts, and what was decided from them last time. */
@@ -25,14 +32,26 @@ export interface TurnDecision {
   readonly requested: readonly Tier[];
   readonly revision: number;
   readonly digest: string;
-  /** Tiers to ask for now. */
-  readonly request: readonly Tier[];
-  /** The report to publish, when it is new or says something else than the last one. */
-  readonly publish: Report | null;
-  /** The report as it stands; null until every asked tier has answered. */
-  readonly report: Report | null;
+  /** The report as it stands. */
+  readonly report: Report;
+  /** It is new, or says something else than the last one, and is to be published. */
+  readonly publish: boolean;
   /** Changed, but too far behind the newest turn to be published again. */
   readonly correctedQuietly: boolean;
+}
+
+/** The first turn that cannot be decided yet: a tier that it asks for has not answered. */
+export interface BlockedTurn {
+  readonly turn: number;
+  readonly requested: readonly Tier[];
+  /** Tiers to ask for now. */
+  readonly request: readonly Tier[];
+}
+
+export interface Refold {
+  readonly decisions: readonly TurnDecision[];
+  readonly after: Trajectory;
+  readonly blocked: BlockedTurn | null;
 }
 
 export interface RefoldInput {
@@ -46,29 +65,33 @@ export interface RefoldInput {
 }
 
 /**
- * Decides a run of turns from the first one that changed to the last (DATAFLOW, step 3). Pure: whatever order evidence came
- * in, the same evidence gives the same decisions; only revisions tell that something was said before.
+ * Decides a run of turns from the first one that changed (DATAFLOW, step 3), up to the first one that waits for a tier it asked
+ * for: what that tier says decides what the turns after it mean, and they keep their last decision until it has spoken. A turn
+ * whose tier 1 has not come is not there yet, and holds nobody up. Pure: whatever order evidence came in, the same evidence gives
+ * the same decisions; only revisions tell that something was said before.
  */
-export function refold({ before, turns, newest, digestOf }: RefoldInput): { decisions: TurnDecision[]; after: Trajectory } {
-  let trajectory = before;
+export function refold({ before, turns, newest, digestOf }: RefoldInput): Refold {
+  let after = before;
   const decisions: TurnDecision[] = [];
   for (const turn of turns) {
-    if (!turn.folded) continue;
-    const decision = decide(trajectory, turn, newest, digestOf);
-    trajectory = decision.after;
-    decisions.push(decision);
+    const { evidence, config, facts, requested } = turn;
+    if (!turn.folded || evidence[1] === undefined) continue;
+    const verdict = foldTurn(after, evidence, config);
+    if (!isAnswered(verdict, evidence)) {
+      const request = verdict.asked.filter((tier) => tier >= 2 && !requested.includes(tier));
+      return { decisions, after, blocked: { turn: facts.turn, requested: [...requested, ...request], request } };
+    }
+    decisions.push(decide(turn, verdict, newest, digestOf));
+    after = verdict.after;
   }
-  return { decisions, after: trajectory };
+  return { decisions, after, blocked: null };
 }
 
-function decide(before: Trajectory, turn: EvaluatedTurn, newest: number, digestOf: RefoldInput['digestOf']): TurnDecision {
-  const { facts, evidence, config } = turn;
-  const verdict = foldTurn(before, evidence, config);
+function decide(turn: EvaluatedTurn, verdict: TurnVerdict, newest: number, digestOf: RefoldInput['digestOf']): TurnDecision {
+  const { facts, evidence, config, requested } = turn;
   const report = buildReport(facts, evidence, verdict, config);
-  const request = verdict.asked.filter((tier) => tier >= 2 && !turn.requested.includes(tier));
-  const answered = isAnswered(verdict, evidence);
-  const digest = answered ? digestOf(report) : turn.digest;
-  const changed = answered && digest !== turn.digest;
+  const digest = digestOf(report);
+  const changed = digest !== turn.digest;
   const near = turn.revision === 0 || newest - facts.turn <= config.revise_window_turns;
   const revision = changed && near ? turn.revision + 1 : turn.revision;
   return {
@@ -77,12 +100,11 @@ function decide(before: Trajectory, turn: EvaluatedTurn, newest: number, digestO
     standing: standingSignatures(verdict.after),
     fired: report.fired,
     measured: isMeasured(report),
-    requested: [...turn.requested, ...request],
+    requested,
     revision,
     digest,
-    request,
-    publish: changed && near ? { ...report, revision } : null,
-    report: answered ? { ...report, revision } : null,
+    report: { ...report, revision },
+    publish: changed && near,
     correctedQuietly: changed && !near,
   };
 }

@@ -48,15 +48,14 @@ const gating = `
 CREATE SCHEMA gating;
 CREATE TABLE gating.heads (
   s uuid PRIMARY KEY, project text NOT NULL, session text NOT NULL, last_t bigint NOT NULL DEFAULT -1, state jsonb NOT NULL DEFAULT '{"tracks":{},"standing":[]}',
-  alerting boolean NOT NULL DEFAULT false) WITH (fillfactor = 70);
+  alerting boolean NOT NULL DEFAULT false, blocked_t bigint) WITH (fillfactor = 70);
 CREATE INDEX heads_alerting ON gating.heads (project, s) WHERE alerting;
 CREATE TABLE gating.turn_evals (
   s uuid NOT NULL, t bigint NOT NULL, accepted_us bigint NOT NULL, config text NOT NULL, evidence jsonb NOT NULL, signals jsonb NOT NULL,
   partial boolean NOT NULL, skipped text, state jsonb NOT NULL, fired text[] NOT NULL, standing text[] NOT NULL, measured boolean NOT NULL,
   requested smallint NOT NULL DEFAULT 0, rev int NOT NULL DEFAULT 0, digest text NOT NULL DEFAULT '', folded boolean NOT NULL DEFAULT true,
-  answered boolean NOT NULL DEFAULT true, report jsonb,
+  report jsonb,
   PRIMARY KEY (s, t)) WITH (fillfactor = 90);
-CREATE INDEX turn_evals_unanswered ON gating.turn_evals (s, t) WHERE NOT answered;
 CREATE INDEX turn_evals_standing ON gating.turn_evals (s, t) WHERE standing <> '{}';`;
 
 const mailbox = `
@@ -70,7 +69,7 @@ CREATE TABLE mailbox.alert_turns (
 CREATE TABLE mailbox.breakers (project text PRIMARY KEY, counted double precision[] NOT NULL DEFAULT '{}', open boolean NOT NULL DEFAULT false);
 CREATE INDEX breakers_open ON mailbox.breakers (project) WHERE open;
 CREATE TABLE mailbox.incidents (
-  id text PRIMARY KEY, project text NOT NULL, fingerprint text, status text NOT NULL DEFAULT 'open', opened_by text NOT NULL, opened_at timestamptz NOT NULL DEFAULT now());
+  id text PRIMARY KEY, project text NOT NULL, fingerprint text, status text NOT NULL DEFAULT 'open', opened_by text NOT NULL DEFAULT '', opened_at timestamptz NOT NULL DEFAULT now());
 CREATE UNIQUE INDEX incidents_live ON mailbox.incidents (project, md5(fingerprint)) WHERE status IN ('open', 'suppressed') AND fingerprint IS NOT NULL;
 CREATE INDEX incidents_recent ON mailbox.incidents (project, opened_at DESC, id);
 CREATE TABLE mailbox.episodes (
@@ -78,7 +77,7 @@ CREATE TABLE mailbox.episodes (
   notice_ids text[] NOT NULL, status text NOT NULL DEFAULT 'open', attempt int NOT NULL DEFAULT 1, recommended_scope text, opened_at timestamptz NOT NULL DEFAULT now());
 CREATE INDEX episodes_turn ON mailbox.episodes (s, t);
 CREATE INDEX episodes_recent ON mailbox.episodes (project, opened_at DESC, id);
-CREATE INDEX episodes_incident ON mailbox.episodes (incident_id);
+CREATE INDEX episodes_live ON mailbox.episodes (incident_id, opened_at, id) WHERE status <> 'void';
 CREATE TABLE mailbox.notices (
   id text PRIMARY KEY, project text NOT NULL, session text NOT NULL, s uuid NOT NULL, t bigint NOT NULL, severity text NOT NULL, status text NOT NULL,
   signatures text[] NOT NULL, summary text NOT NULL, metrics jsonb NOT NULL, flagged_traces text[] NOT NULL, scope_hints jsonb NOT NULL,

@@ -48,51 +48,31 @@ function groupBySession(batch: readonly Delivery<TraceScored>[]): SessionBatch[]
   return [...groups.values()].sort((a, b) => (a.s < b.s ? -1 : 1));
 }
 
-function emit(tx: Transaction, { s, project, session, verdict, causes }: SessionBatch & { verdict: SessionVerdict }): void {
-  for (const { t, decision } of verdict.rows) {
-    if (decision === null) continue;
+function emit(tx: Transaction, judged: SessionBatch & { verdict: SessionVerdict }): void {
+  const { s, project, session, verdict, causes } = judged;
+  for (const { t, decision, request } of verdict.rows) {
     const traceparent = causes.get(t);
-    for (const tier of decision.request) {
-      tx.emit({
-        event: tierRequested,
-        id: derivedId('tier.requested', s, t, tier),
-        project,
-        traceparent,
-        payload: { session_id: session, turn_index: t, tier },
-      });
+    for (const tier of request) {
+      const payload = { session_id: session, turn_index: t, tier };
+      tx.emit({ event: tierRequested, id: derivedId('tier.requested', s, t, tier), project, traceparent, payload });
     }
-    if (decision.publish !== null) {
-      tx.emit({
-        event: turnEvaluated,
-        id: derivedId('turn.evaluated', s, t, decision.revision),
-        project,
-        traceparent,
-        payload: decision.publish,
-      });
-    }
+    if (decision?.publish !== true) continue;
+    const payload = { ...decision.report, ...(verdict.changedFrom === null ? {} : { changed_from: verdict.changedFrom }) };
+    tx.emit({ event: turnEvaluated, id: derivedId('turn.evaluated', s, t, decision.revision), project, traceparent, payload });
   }
-  journal(tx, { s, project, session, verdict });
+  journal(tx, judged);
 }
 
 /** Firings and corrections, each once: the entry's id holds the revision that it belongs to. */
-function journal(
-  tx: Transaction,
-  { s, project, session, verdict }: Pick<SessionBatch, 's' | 'project' | 'session'> & { verdict: SessionVerdict },
-): void {
+function journal(tx: Transaction, { s, project, session, verdict }: SessionBatch & { verdict: SessionVerdict }): void {
   for (const t of verdict.tooLate) tx.journal({ id: derivedId('too_late', s, t), project, type: 'too_late', s, session, t });
   for (const { t, decision } of verdict.rows) {
     if (decision === null) continue;
-    const about = {
-      project,
-      s,
-      session,
-      t,
-      doc: { fired: decision.fired, standing: decision.standing, revision: decision.revision },
-    };
-    if (decision.publish?.revision === 1 && decision.fired.length > 0)
+    const { fired, standing, revision, publish, correctedQuietly, digest } = decision;
+    const about = { project, s, session, t, doc: { fired, standing, revision } };
+    if (publish && revision === 1 && fired.length > 0)
       tx.journal({ ...about, id: derivedId('gate_fired', s, t), type: 'gate_fired' });
-    const corrected = decision.correctedQuietly || (decision.publish !== null && decision.revision > 1);
-    if (corrected)
-      tx.journal({ ...about, id: derivedId('gate_corrected', s, t, decision.digest, decision.revision), type: 'gate_corrected' });
+    const corrected = correctedQuietly || (publish && revision > 1);
+    if (corrected) tx.journal({ ...about, id: derivedId('gate_corrected', s, t, digest, revision), type: 'gate_corrected' });
   }
 }

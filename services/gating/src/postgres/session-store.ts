@@ -18,6 +18,8 @@ interface HeadRow {
   readonly s: string;
   readonly last_t: number;
   readonly state: Trajectory;
+  /** The turn that waits for a tier it asked for; what comes after it is decided with it. */
+  readonly blocked_t: number | null;
 }
 
 interface TurnRow {
@@ -56,15 +58,17 @@ export class SessionStore {
     batch: readonly SessionBatch[],
   ): Promise<{ known: Map<string, KnownSession>; configs: ReadonlyMap<string, GateConfig> }> {
     const heads = await this.lockHeads(tx, batch);
-    const late = batch.filter(
-      ({ s, answers }) => Math.min(...answers.map(({ turn_index }) => turn_index)) <= (heads.get(s)?.last_t ?? -1),
-    );
+    const late = batch.flatMap((one) => {
+      const { last_t: last, blocked_t: blocked } = heads.get(one.s) ?? NEWCOMER;
+      const first = Math.min(...one.answers.map(({ turn_index }) => turn_index));
+      return first <= last || blocked !== null ? [{ ...one, first: Math.min(first, blocked ?? first), blocked }] : [];
+    });
     const places = await loadPlaces(tx, late);
     const known = new Map(
       batch.map(({ s, session }) => {
-        const head = heads.get(s) ?? { s, last_t: -1, state: untouched };
+        const head = heads.get(s) ?? NEWCOMER;
         const place = places.get(s) ?? { before: head.state, turns: [], horizon: null };
-        return [s, { session, lastTurn: head.last_t, head: head.state, ...place }];
+        return [s, { session, lastTurn: head.last_t, ...place }];
       }),
     );
     const ids = [
@@ -76,17 +80,19 @@ export class SessionStore {
 
   async save(tx: Transaction, batch: readonly (SessionBatch & { verdict: SessionVerdict })[]): Promise<void> {
     if (batch.length === 0) return;
-    const turns = batch.flatMap(({ s, verdict }) => verdict.rows.map((row) => turnRow(s, row)));
-    await tx.query(UPSERT_TURNS, [JSON.stringify(turns)]);
-    const heads = batch.map(({ s, verdict: { lastTurn, head } }) => ({
-      s,
-      last_t: lastTurn,
-      state: head,
-      alerting: head.standing.length > 0,
+    const turns = batch.flatMap(({ s, verdict }) => verdict.rows.map((row) => ({ ...factRow(s, row), decision: row.decision })));
+    const decided = turns.flatMap(({ decision, ...facts }) =>
+      decision === null ? [] : [{ ...facts, ...decisionRow(decision) }],
+    );
+    const undecided = turns.flatMap(({ decision, ...facts }) => (decision === null ? [facts] : []));
+    if (decided.length > 0) await tx.query(UPSERT_DECIDED, [JSON.stringify(decided)]);
+    if (undecided.length > 0) await tx.query(UPSERT_FACTS, [JSON.stringify(undecided)]);
+    const heads = batch.map(({ s, verdict: { lastTurn, head, blocked } }) => ({
+      ...{ s, last_t: lastTurn, state: head, alerting: head.standing.length > 0, blocked_t: blocked },
     }));
     await tx.query(
-      `UPDATE gating.heads SET last_t = r.last_t, state = r.state, alerting = r.alerting
-       FROM json_to_recordset($1::json) AS r(s uuid, last_t bigint, state jsonb, alerting boolean) WHERE heads.s = r.s`,
+      `UPDATE gating.heads SET last_t = r.last_t, state = r.state, alerting = r.alerting, blocked_t = r.blocked_t
+       FROM json_to_recordset($1::json) AS r(s uuid, last_t bigint, state jsonb, alerting boolean, blocked_t bigint) WHERE heads.s = r.s`,
       [JSON.stringify(heads)],
     );
   }
@@ -120,22 +126,30 @@ export class SessionStore {
   }
 }
 
-const LOCK_HEADS = 'SELECT s, last_t, state FROM gating.heads WHERE s = ANY($1::uuid[]) ORDER BY s FOR UPDATE';
+const NEWCOMER = { last_t: -1, state: untouched, blocked_t: null };
+
+const LOCK_HEADS = 'SELECT s, last_t, state, blocked_t FROM gating.heads WHERE s = ANY($1::uuid[]) ORDER BY s FOR UPDATE';
 
 const TURN_COLUMNS =
   'e.t, e.accepted_us, e.config, e.evidence, e.signals, e.partial, e.skipped, e.state, e.requested, e.rev, e.digest, e.folded';
 
-/** For sessions whose batch reaches back: the turns from the first one touched on, and the state before it. */
-async function loadPlaces(tx: Transaction, late: readonly SessionBatch[]): Promise<Map<string, Place>> {
+/**
+ * For sessions whose batch reaches back, or that wait: the turns from the first one to be decided again (`first`) on, and the
+ * state before it. Only so many turns can be decided again, except that a turn which waits keeps its place however many follow.
+ */
+async function loadPlaces(
+  tx: Transaction,
+  late: readonly (SessionBatch & { first: number; blocked: number | null })[],
+): Promise<Map<string, Place>> {
   const places = new Map<string, Place>();
   if (late.length === 0) return places;
-  const keys = JSON.stringify(late.map(({ s, answers }) => ({ s, t: Math.min(...answers.map(({ turn_index }) => turn_index)) })));
   const starts = await tx.query<{ s: string; horizon: number | null; from_t: number; before: Trajectory | null }>(
-    `SELECT k.s, h.t AS horizon, greatest(k.t, coalesce(h.t, k.t)) AS from_t,
-       (SELECT state FROM gating.turn_evals e WHERE e.s = k.s AND e.t < greatest(k.t, coalesce(h.t, k.t)) AND e.folded ORDER BY e.t DESC LIMIT 1) AS before
-     FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
-     LEFT JOIN LATERAL (SELECT t FROM gating.turn_evals WHERE s = k.s AND folded ORDER BY t DESC OFFSET ${REFOLD_TURNS - 1} LIMIT 1) h ON true`,
-    [keys],
+    `SELECT k.s, h.t AS horizon, greatest(k.first, h.t) AS from_t,
+       (SELECT state FROM gating.turn_evals e WHERE e.s = k.s AND e.t < greatest(k.first, h.t) AND e.folded AND e.rev > 0 ORDER BY e.t DESC LIMIT 1) AS before
+     FROM json_to_recordset($1::json) AS k(s uuid, first bigint, blocked bigint)
+     LEFT JOIN LATERAL (SELECT least(t, coalesce(k.blocked, t)) AS t FROM gating.turn_evals WHERE s = k.s AND folded
+       ORDER BY turn_evals.t DESC OFFSET ${REFOLD_TURNS - 1} LIMIT 1) h ON true`,
+    [JSON.stringify(late.map(({ s, first, blocked }) => ({ s, first, blocked })))],
   );
   const own = JSON.stringify(late.flatMap(({ s, answers }) => answers.map(({ turn_index }) => ({ s, t: turn_index }))));
   const rows = await tx.query<TurnRow>(
@@ -168,51 +182,15 @@ function storedTurn(row: TurnRow, from: number): StoredTurn {
   };
 }
 
-function turnRow(s: string, row: SessionVerdict['rows'][number]): Record<string, unknown> {
-  const { decision } = row;
-  return {
-    s,
-    t: row.t,
-    accepted_us: row.acceptedAt,
-    config: row.config,
-    evidence: row.evidence,
-    signals: row.signals,
-    partial: row.partial,
-    skipped: row.skipped,
-    folded: row.folded,
-    ...(decision === null ? undecided(row) : decided(decision)),
-  };
+function factRow(s: string, row: StoredTurn): Record<string, unknown> {
+  const { t, acceptedAt, config, evidence, signals, partial, skipped, requested, folded } = row;
+  return { s, t, accepted_us: acceptedAt, config, evidence, signals, partial, skipped, requested: maskOf(requested), folded };
 }
 
-function decided({
-  after,
-  fired,
-  standing,
-  measured,
-  requested,
-  revision,
-  digest,
-  report,
-}: TurnDecision): Record<string, unknown> {
+function decisionRow({ after, fired, standing, measured, revision, digest, report }: TurnDecision): Record<string, unknown> {
   // The report only where something is wrong: the mailbox reads it, and a healthy turn's row stays small.
   const kept = standing.length > 0 ? report : null;
-  const answered = report !== null;
-  return { state: after, fired, standing, measured, requested: maskOf(requested), rev: revision, digest, answered, report: kept };
-}
-
-/** A turn that came too late to be folded: its facts only. */
-function undecided({ state, requested, revision, digest }: StoredTurn): Record<string, unknown> {
-  return {
-    state,
-    fired: [],
-    standing: [],
-    measured: false,
-    requested: maskOf(requested),
-    rev: revision,
-    digest,
-    answered: true,
-    report: null,
-  };
+  return { state: after, fired, standing, measured, rev: revision, digest, report: kept };
 }
 
 /** Tiers as bits: tier 2 is 4, tier 3 is 8. */
@@ -224,13 +202,23 @@ function tiersOf(mask: number): Tier[] {
   return ([0, 1, 2, 3] as const).filter((tier) => (mask & (1 << tier)) !== 0);
 }
 
-const UPSERT_TURNS = `
-INSERT INTO gating.turn_evals (s, t, accepted_us, config, evidence, signals, partial, skipped, state, fired, standing, measured, requested, rev, digest, folded, answered, report)
-SELECT s, t, accepted_us, config, evidence, signals, partial, skipped, state, ARRAY(SELECT json_array_elements_text(fired)), ARRAY(SELECT json_array_elements_text(standing)),
-  measured, requested, rev, digest, folded, answered, report
-FROM json_to_recordset($1::json) AS r(s uuid, t bigint, accepted_us bigint, config text, evidence jsonb, signals jsonb, partial boolean, skipped text, state jsonb,
-  fired json, standing json, measured boolean, requested smallint, rev int, digest text, folded boolean, answered boolean, report jsonb)
+const FACT_COLUMNS = 's, t, accepted_us, config, evidence, signals, partial, skipped, requested, folded';
+const FACT_TYPES =
+  's uuid, t bigint, accepted_us bigint, config text, evidence jsonb, signals jsonb, partial boolean, skipped text, requested smallint, folded boolean';
+const SET_FACTS =
+  'evidence = excluded.evidence, signals = excluded.signals, partial = excluded.partial, skipped = excluded.skipped, requested = excluded.requested';
+
+const UPSERT_DECIDED = `
+INSERT INTO gating.turn_evals (${FACT_COLUMNS}, state, fired, standing, measured, rev, digest, report)
+SELECT ${FACT_COLUMNS}, state, ARRAY(SELECT json_array_elements_text(fired)), ARRAY(SELECT json_array_elements_text(standing)), measured, rev, digest, report
+FROM json_to_recordset($1::json) AS r(${FACT_TYPES}, state jsonb, fired json, standing json, measured boolean, rev int, digest text, report jsonb)
 ORDER BY s, t
-ON CONFLICT (s, t) DO UPDATE SET evidence = excluded.evidence, signals = excluded.signals, partial = excluded.partial, skipped = excluded.skipped,
-  state = excluded.state, fired = excluded.fired, standing = excluded.standing, measured = excluded.measured, requested = excluded.requested,
-  rev = excluded.rev, digest = excluded.digest, answered = excluded.answered, report = excluded.report`;
+ON CONFLICT (s, t) DO UPDATE SET ${SET_FACTS}, state = excluded.state, fired = excluded.fired, standing = excluded.standing,
+  measured = excluded.measured, rev = excluded.rev, digest = excluded.digest, report = excluded.report`;
+
+/** Turns that cannot be decided (yet): their facts; what was decided before stays. */
+const UPSERT_FACTS = `
+INSERT INTO gating.turn_evals (${FACT_COLUMNS}, state, fired, standing, measured)
+SELECT ${FACT_COLUMNS}, '{"tracks":{},"standing":[]}', '{}', '{}', false FROM json_to_recordset($1::json) AS r(${FACT_TYPES})
+ORDER BY s, t
+ON CONFLICT (s, t) DO UPDATE SET ${SET_FACTS}`;

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { consumers, type Report } from '#contracts';
+import { consumers, turnEvaluated, type PayloadOf } from '#contracts';
 import { sessionKey } from '#domain/ids';
 import type { Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
@@ -18,7 +18,7 @@ export class TurnEvaluatedHandler {
 
   /** The event only says that a session changed; the truth is in the tables. */
   @OnBatch(consumers.mailboxReports)
-  async handle(@Payload() deliveries: readonly Delivery<Report>[]): Promise<void> {
+  async handle(@Payload() deliveries: readonly Delivery<PayloadOf<typeof turnEvaluated>>[]): Promise<void> {
     let sessions = await this.alerts.needing(touchedSessions(deliveries));
     while (sessions.length > 0) {
       const touched = sessions;
@@ -30,16 +30,18 @@ export class TurnEvaluatedHandler {
   }
 }
 
-function touchedSessions(deliveries: readonly Delivery<Report>[]): TouchedSession[] {
+function touchedSessions(deliveries: readonly Delivery<PayloadOf<typeof turnEvaluated>>[]): TouchedSession[] {
   const sessions = new Map<string, TouchedSession>();
   for (const { project, payload, traceparent } of deliveries) {
     const s = sessionKey(project, payload.session_id);
     const known = sessions.get(s);
+    // Reports too far behind to be published again may have changed with this one: the history is read from there.
+    const first = Math.min(payload.turn_index, payload.changed_from ?? payload.turn_index);
     sessions.set(s, {
       s,
       project,
       session: payload.session_id,
-      firstT: Math.min(payload.turn_index, known?.firstT ?? payload.turn_index),
+      firstT: Math.min(first, known?.firstT ?? first),
       healthy: payload.signatures.length === 0 && (known?.healthy ?? true),
       causes: new Map([...(known?.causes ?? []), [payload.turn_index, traceparent]]),
     });

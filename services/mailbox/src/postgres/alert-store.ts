@@ -24,6 +24,8 @@ export interface ReportRow {
   readonly measured: boolean;
   readonly report: Report | null;
   readonly cooldown: number;
+  /** How far behind the newest turn a correction is still published. */
+  readonly revise_window: number;
 }
 
 /** A locked session: what is on record from `from` on, and the memory before it. */
@@ -66,7 +68,7 @@ export class AlertStore {
   async revisions(sessions: readonly { s: string; from: number }[]): Promise<Map<string, string>> {
     const rows = await this.work.read<{ s: string; seen: string }>(
       `SELECT e.s, string_agg(e.t || ':' || e.rev, ',' ORDER BY e.t) AS seen FROM json_to_recordset($1::json) AS k(s uuid, "from" bigint)
-       ${VISIBLE_REPORTS} GROUP BY e.s`,
+       ${PUBLISHED_REPORTS} GROUP BY e.s`,
       [JSON.stringify(sessions.map(({ s, from }) => ({ s, from })))],
     );
     return new Map(rows.map(({ s, seen }) => [s, seen]));
@@ -88,8 +90,9 @@ export class AlertStore {
     const starts = await this.starts(tx, sessions, alerts);
     const json = JSON.stringify([...starts].map(([s, { from }]) => ({ s, from })));
     const reports = await tx.query<ReportRow>(
-      `SELECT e.s, e.t, e.rev, e.standing, e.measured, e.report, (c.doc->>'alert_cooldown_turns')::int AS cooldown
-       FROM json_to_recordset($1::json) AS k(s uuid, "from" bigint) ${VISIBLE_REPORTS}
+      `SELECT e.s, e.t, e.rev, e.standing, e.measured, e.report, (c.doc->>'alert_cooldown_turns')::int AS cooldown,
+         (c.doc->>'revise_window_turns')::int AS revise_window
+       FROM json_to_recordset($1::json) AS k(s uuid, "from" bigint) ${PUBLISHED_REPORTS}
        JOIN scoring.configs c ON c.id = e.config ORDER BY e.s, e.t`,
       [json],
     );
@@ -177,14 +180,8 @@ export function sameStep(a: AlertStep, b: AlertStep): boolean {
   );
 }
 
-/**
- * Reports of `k` from its turn on, up to the session's first turn that still waits for a tier it asked for: what that tier says
- * decides what the turns after it mean, and a notice that is taken back a moment later helps nobody. Its answer comes back here.
- * A tier whose request died is waited for a quarter of an hour.
- */
-const VISIBLE_REPORTS = `CROSS JOIN LATERAL (SELECT min(u.t) AS t FROM gating.turn_evals u WHERE u.s = k.s AND NOT u.answered
-    AND u.accepted_us > (extract(epoch FROM now()) - 900) * 1000000) waiting
-  JOIN gating.turn_evals e ON e.s = k.s AND e.t >= k."from" AND e.rev > 0 AND (waiting.t IS NULL OR e.t < waiting.t)`;
+/** Reports of `k` from its turn on. Gating publishes them in turn order: what is there is decided as far as it is known. */
+const PUBLISHED_REPORTS = 'JOIN gating.turn_evals e ON e.s = k.s AND e.t >= k."from" AND e.rev > 0';
 
 const UPSERT_STEPS = `INSERT INTO mailbox.alert_turns (s, t, memory, posted, recovered, signatures)
   SELECT s, t, memory, posted, recovered, ARRAY(SELECT json_array_elements_text(signatures))
