@@ -1,6 +1,7 @@
 import type { Score, Tier, Trace, TraceSignal, Turn } from '#contracts';
-import { answerText, runCheck, traceSignal } from '#domain/checks';
+import { answerText, EVALUATOR, runCheck, traceSignal, type CheckContext } from '#domain/checks';
 import { metricsOfTier, type GateConfig } from '#domain/gate';
+import { boundedScore } from './bounded-score.js';
 
 /** Which traces of a turn a tier looks at: all for tier 1, the last one for the costlier tiers. */
 function tracesOf(turn: Turn, tier: Exclude<Tier, 0>): readonly Trace[] {
@@ -13,15 +14,19 @@ function tracesOf(turn: Turn, tier: Exclude<Tier, 0>): readonly Trace[] {
  */
 export function scoreTier(turn: Turn, tier: Exclude<Tier, 0>, config: GateConfig, earlierAnswers: readonly string[]): Score[] {
   return tracesOf(turn, tier).flatMap((trace) =>
-    metricsOfTier(config, tier).map((metric) => bounded(runCheck(metric, trace, { turn, earlierAnswers }))),
+    metricsOfTier(config, tier).map((metric) => boundedScore(scoreOf(metric, trace, { turn, earlierAnswers }))),
   );
 }
 
-/** Spans at fault that a score names: enough to look at, and a thousand failing calls still make a small message. */
-const SPANS_NAMED = 50;
-
-function bounded(score: Score): Score {
-  return score.spans.length <= SPANS_NAMED ? score : { ...score, spans: score.spans.slice(0, SPANS_NAMED) };
+/** A check that throws fails its own score: a tier that was asked for is always answered, since the session waits for it. */
+function scoreOf(metric: string, trace: Trace, context: CheckContext): Score {
+  try {
+    return runCheck(metric, trace, context);
+  } catch (error) {
+    const reason = `The check failed: ${error instanceof Error ? error.message : String(error)}`;
+    const failure = { status: 'failed', value: null, source: 'check', evaluator: EVALUATOR, code: 'check_failed' } as const;
+    return { metric, trace_id: trace.trace_id, ...failure, reason, spans: [] };
+  }
 }
 
 export function signalsOf(turn: Turn): TraceSignal[] {
