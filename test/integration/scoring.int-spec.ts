@@ -1,5 +1,12 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectSettingsPatch } from '#contracts';
+import { TerminalError } from '#messaging';
+import { eventually } from '#testing';
+import { ScorePostedHandler } from '../../services/scoring/src/handlers/score-posted.handler.js';
+import { TraceWait } from '../../services/scoring/src/handlers/trace-wait.js';
+import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
 import { Pipeline } from './pipeline.js';
 
 let pipeline: Pipeline;
@@ -63,7 +70,7 @@ describe('a turn', () => {
     expect(answered()).toEqual([]);
     await pipeline.scoringWork.run((tx) => pipeline.turnStore.answerOverdue(tx));
     expect(answered()).toEqual([]);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await sleep(250);
     await pipeline.scoringWork.run((tx) => pipeline.turnStore.answerOverdue(tx));
     await pipeline.scoringWork.run((tx) => pipeline.turnStore.answerOverdue(tx));
     expect(pipeline.of('.trace.scored').map(({ payload }) => payload)).toMatchObject([
@@ -97,6 +104,64 @@ describe('a turn', () => {
   });
 });
 
+describe('a turn whose body is stored apart', () => {
+  const reference = (turn_index: number, hash: string) => ({ session_id: 's', turn_index, body_ref: hash.repeat(64) });
+  const store = (hash: string, project: string, body: object): Promise<unknown> =>
+    pipeline.db.query('INSERT INTO edge.bodies (hash, project, body) VALUES ($1, $2, $3)', [
+      hash.repeat(64),
+      project,
+      Buffer.from(JSON.stringify(body)),
+    ]);
+  it('is read from there', async () => {
+    await open();
+    await store('a', 'default', turn(0, 'x'));
+    await pipeline.ended(reference(0, 'a'), turn(1, 'y'));
+    expect(answered()).toEqual(['0:1:1', '1:1:1']);
+  });
+  it('is not found in the bodies of another project', async () => {
+    await open();
+    await store('a', 'other', turn(0, 'x'));
+    await expect(pipeline.ended(reference(0, 'a'))).rejects.toThrow('is not stored');
+  });
+  it.each([
+    ['turn', turn(1, 'x')],
+    ['session', turn(0, 'x', { session_id: 'another' })],
+  ])('can never be that of another %s', async (_, body) => {
+    await open();
+    await store('a', 'default', body);
+    await expect(pipeline.ended(reference(0, 'a'))).rejects.toThrow(TerminalError);
+    expect(await pipeline.db.query('SELECT 1 FROM scoring.turns')).toEqual([]);
+  });
+});
+
+describe('turns that have waited long enough', () => {
+  it('are all answered, the one that cannot be scored without scores', async () => {
+    await open({ trace_wait_s: 0.05 });
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    await pipeline.ended(...Array.from({ length: 150 }, (_, index) => turn(index, 'here', { trace_ids: ['elsewhere'] })));
+    await pipeline.db.query(`UPDATE scoring.turn_bodies SET body = '{"cut' WHERE t = 90`);
+    // A verifier's answer that was written beside its turn, so that neither saw the other.
+    await pipeline.db.query(
+      `INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value) SELECT s, t, project, 's', '', 'outcome_correct', 1 FROM scoring.turns WHERE t = 7`,
+    );
+    await sleep(100);
+    const wait = new TraceWait(pipeline.scoringWork, pipeline.turnStore, new ScoreStore());
+    await wait.tick();
+    await wait.tick();
+    const answers = pipeline.of('.trace.scored').map(({ payload }) => payload);
+    expect(answers.filter(({ tier }) => tier === 1)).toHaveLength(150);
+    expect(answers.filter(({ tier }) => tier === 0)).toMatchObject([{ turn_index: 7 }]);
+    const failed = answers.filter(({ scores }) => (scores as unknown[]).length === 0);
+    expect(failed).toMatchObject([{ session_id: 's', turn_index: 90, answer: 1, partial: true, pending: false, signals: [] }]);
+    expect(await pipeline.db.query('SELECT 1 FROM scoring.turns WHERE wait_until IS NOT NULL OR NOT partial')).toEqual([]);
+    expect(await pipeline.db.query('SELECT type, t, session FROM journal.events')).toEqual([
+      { type: 'score_failed', t: 90, session: 's' },
+    ]);
+    expect(warned).toHaveBeenCalledTimes(1);
+    warned.mockRestore();
+  });
+});
+
 describe('a verifier', () => {
   const outcomes = () =>
     pipeline
@@ -127,6 +192,58 @@ describe('a verifier', () => {
     await pipeline.verified('s', 0, null);
     expect(outcomes()).toMatchObject([{ scores: [{ status: 'not_applicable', value: null }] }]);
   });
+  const posted = (value: number, more: object = {}) =>
+    pipeline.delivery({ session_id: 's', turn_index: 0, scores: [{ metric: 'outcome_correct', value, ...more }] });
+  const values = () => pipeline.db.query('SELECT value FROM scoring.posted_scores');
+  it('is taken by its first answer; another one is journaled, and the same one is none', async () => {
+    await open();
+    await pipeline.ended(turn(0, 'x'));
+    const handler = new ScorePostedHandler(pipeline.scoringWork, new ScoreStore());
+    await handler.handle([posted(1, { reason: 'good' })]);
+    await handler.handle([posted(0.2), posted(0.2), posted(1, { reason: 'good, in other words' })]);
+    await handler.handle([posted(0.2)]);
+    expect(await values()).toEqual([{ value: 1 }]);
+    expect(await pipeline.db.query('SELECT type, session, t, doc FROM journal.events')).toEqual([
+      {
+        ...{ type: 'score_conflict', session: 's', t: 0 },
+        doc: { metric: 'outcome_correct', trace_id: null, kept: 1, refused: 0.2 },
+      },
+    ]);
+  });
+  it('that contradicts itself within a batch is taken by what came first in the stream', async () => {
+    await open();
+    const [first, second] = [posted(0.3), posted(0.9)];
+    await new ScorePostedHandler(pipeline.scoringWork, new ScoreStore()).handle([second, first]);
+    expect(await values()).toEqual([{ value: 0.3 }]);
+    expect(await pipeline.db.query('SELECT doc FROM journal.events')).toMatchObject([{ doc: { kept: 0.3, refused: 0.9 } }]);
+  });
+  it('may send a long log as its reason, which travels cut', async () => {
+    await open();
+    await pipeline.ended(turn(0, 'x'));
+    const handler = new ScorePostedHandler(pipeline.scoringWork, new ScoreStore());
+    await handler.handle([posted(0, { reason: 'x'.repeat(100_000) })]);
+    expect(outcomes()).toMatchObject([{ scores: [{ reason: 'x'.repeat(2_000) }] }]);
+  });
+  it('whose answers wait is found without reading what was posted under other metrics', async () => {
+    await open();
+    await pipeline.ended(turn(0, 'x'), turn(1, 'x'));
+    await pipeline.db.query(
+      `INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value) SELECT s, t, project, 's', n::text, 'style', 1 FROM scoring.turns, generate_series(1, 20000) n`,
+    );
+    await pipeline.db.query(
+      `INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value) SELECT s, t, project, 's', '', 'outcome_correct', 1 FROM scoring.turns WHERE t = 0`,
+    );
+    await pipeline.db.query('ANALYZE scoring.posted_scores, scoring.turns');
+    const read = await pipeline.scoringWork.run(async (tx) => {
+      await new ScoreStore().attachStray(tx);
+      const [row] = await tx.query<{ n: number }>(
+        `SELECT (seq_tup_read + idx_tup_fetch)::int AS n FROM pg_stat_xact_user_tables WHERE relname = 'posted_scores'`,
+      );
+      return row?.n;
+    });
+    expect(outcomes()).toHaveLength(1);
+    expect(read).toBeLessThan(100);
+  });
 });
 
 describe('loop detection', () => {
@@ -155,5 +272,52 @@ describe('loop detection', () => {
     expect(ordered).toMatchObject([{ t: 0, value: null }, { t: 1, value: 0 }, { t: 2 }]);
     expect(backwards).toEqual(ordered);
     expect(mixed).toEqual(ordered);
+  });
+
+  /** Runs `second` while turn 0, which comes late, is written but not committed yet. */
+  const besideTheFirstTurn = async (second: () => Promise<unknown>): Promise<unknown> => {
+    await pipeline.db
+      .query(`CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON scoring.turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.t = 0) EXECUTE FUNCTION hold()`);
+    const blocked = async (): Promise<number> => {
+      const [row] = await pipeline.db.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return row?.n ?? 0;
+    };
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let taken = (): void => undefined;
+    const locked = new Promise<void>((resolve) => (taken = resolve));
+    const holder = pipeline.scoringWork.run(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock(7)');
+      taken();
+      await held;
+    });
+    await locked;
+    const late = pipeline.ended(turn(0, 'please wait a moment while I look that up for you'));
+    await eventually(async () => (await blocked()) === 1);
+    const beside = second();
+    await Promise.race([beside, eventually(async () => (await blocked()) === 2)]);
+    release();
+    await Promise.all([holder, late, beside]);
+    const last = pipeline.of('.trace.scored').findLast(({ payload }) => payload['turn_index'] === 1);
+    return last?.payload['scores'];
+  };
+  const repeating = (more: object = {}) => turn(1, 'please wait a moment while I look that up for you', more);
+
+  it('of a costlier tier does not miss a turn that is written beside it', async () => {
+    await open({ tier2_metrics: ['loop_detection'] });
+    await pipeline.ended(repeating());
+    const request = { id: null, subject: 'fm.default.tier.requested', payload: { session_id: 's', turn_index: 1, tier: 2 } };
+    expect(await besideTheFirstTurn(() => pipeline.give(request))).toMatchObject([{ metric: 'loop_detection', value: 0 }]);
+  });
+
+  it('of a turn that waited for traces does not miss one either', async () => {
+    await open({ tier1_metrics: ['loop_detection'], trace_wait_s: 0.05 });
+    await pipeline.ended(repeating({ trace_ids: ['elsewhere'] }));
+    await sleep(100);
+    const overdue = (): Promise<unknown> => pipeline.scoringWork.run((tx) => pipeline.turnStore.answerOverdue(tx));
+    expect(await besideTheFirstTurn(overdue)).toMatchObject([{ metric: 'loop_detection', value: 0 }]);
   });
 });

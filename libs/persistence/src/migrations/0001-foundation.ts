@@ -41,8 +41,8 @@ CREATE TABLE scoring.scores (
 CREATE TABLE scoring.posted_scores (
   s uuid NOT NULL, t bigint NOT NULL, project text NOT NULL, session text NOT NULL, trace text NOT NULL, metric text NOT NULL,
   value double precision, reason text, attached boolean NOT NULL DEFAULT false, at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (s, t, trace, metric));
-CREATE INDEX posted_scores_unattached ON scoring.posted_scores (s, t) WHERE NOT attached;`;
+  PRIMARY KEY (s, t, metric, trace));
+CREATE INDEX posted_scores_unattached ON scoring.posted_scores (s, t) WHERE NOT attached AND metric = 'outcome_correct';`;
 
 const gating = `
 CREATE SCHEMA gating;

@@ -16,7 +16,8 @@ export class ScorePostedHandler {
 
   @OnBatch(consumers.scoringScores)
   async handle(@Payload() batch: readonly Delivery<PayloadOf<typeof scorePosted>>[]): Promise<void> {
-    const posted = batch.flatMap(({ project, payload }) =>
+    const inOrder = [...batch].sort((a, b) => a.sequence - b.sequence);
+    const posted = inOrder.flatMap(({ project, payload }) =>
       payload.scores.map((score): PostedScore => ({
         s: sessionKey(project, payload.session_id),
         t: payload.turn_index,

@@ -1,7 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { UnitOfWork } from '#persistence';
+import { InfrastructureError } from '#messaging';
+import { isWorthRerunning, UnitOfWork } from '#persistence';
 import { ScoreStore } from '../postgres/score-store.js';
-import { TurnStore } from '../postgres/turn-store.js';
+import { OVERDUE_ROWS, TurnStore } from '../postgres/turn-store.js';
 
 const TICK_MS = 1_000;
 
@@ -11,6 +12,7 @@ export class TraceWait implements OnApplicationBootstrap, OnApplicationShutdown 
   private readonly logger = new Logger(TraceWait.name);
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
+  private stopping = false;
 
   constructor(
     private readonly work: UnitOfWork,
@@ -27,19 +29,59 @@ export class TraceWait implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.stopping = true;
     clearInterval(this.timer);
     await this.running;
   }
 
+  async tick(): Promise<void> {
+    await this.quietly(() => this.answerOverdue());
+    await this.quietly(() => this.work.run((tx) => this.scores.attachStray(tx)));
+  }
+
   /** A database that is away is said by the consumers; the next tick tries again. */
-  private async tick(): Promise<void> {
+  private async quietly(job: () => Promise<void>): Promise<void> {
     try {
-      await this.work.run(async (tx) => {
-        await this.turns.answerOverdue(tx);
-        await this.scores.attachStray(tx);
-      });
+      await job();
     } catch (error) {
-      this.logger.debug(error instanceof Error ? error.message : String(error));
+      this.logger.debug(messageOf(error));
     }
   }
+
+  private async answerOverdue(): Promise<void> {
+    let answered = OVERDUE_ROWS;
+    while (answered >= OVERDUE_ROWS && !this.stopping) answered = await this.page();
+  }
+
+  /** One turn that cannot be scored must not keep the others waiting: then each is answered for itself. */
+  private async page(): Promise<number> {
+    try {
+      return await this.work.run((tx) => this.turns.answerOverdue(tx));
+    } catch (error) {
+      if (mayPass(error)) throw error;
+    }
+    let answered = 0;
+    for (const turn of await this.work.run((tx) => this.turns.overdue(tx))) answered += await this.one(turn);
+    return answered;
+  }
+
+  private async one(turn: { readonly s: string; readonly t: number }): Promise<number> {
+    try {
+      return await this.work.run((tx) => this.turns.answerOverdue(tx, [turn]));
+    } catch (error) {
+      if (mayPass(error)) throw error;
+      const given = await this.work.run((tx) => this.turns.giveUp(tx, turn, messageOf(error)));
+      if (given) this.logger.warn(`turn ${turn.t} of ${turn.s} is answered without scores: ${messageOf(error)}`);
+      return given ? 1 : 0;
+    }
+  }
+}
+
+/** The database's failure, not the turn's. */
+function mayPass(error: unknown): boolean {
+  return error instanceof InfrastructureError || isWorthRerunning(error);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

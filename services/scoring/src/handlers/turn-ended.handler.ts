@@ -3,12 +3,13 @@ import { Payload } from '@nestjs/microservices';
 import { consumers, type ProjectSettings } from '#contracts';
 import { gateConfig, type GateConfig } from '#domain/gate';
 import { contentHash } from '#domain/ids';
-import type { Delivery } from '#messaging';
+import { TerminalError, type Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
 import { SettingsDirectory, UnitOfWork } from '#persistence';
 import { acceptedTurn, byKey, type AcceptedTurn, type TurnPayload } from '../accepted-turn.js';
 import { decodeTurn, readBody } from '../decode-turn.js';
-import { TurnStore, type ConfiguredTurn } from '../postgres/turn-store.js';
+import type { ConfiguredTurn } from '../postgres/turn-rows.js';
+import { bodyKey, TurnStore } from '../postgres/turn-store.js';
 
 @Controller()
 export class TurnEndedHandler {
@@ -46,7 +47,11 @@ export class TurnEndedHandler {
 function resolve(delivery: Delivery<TurnPayload>, bodies: ReadonlyMap<string, Buffer>): AcceptedTurn {
   const { payload } = delivery;
   if ('turn' in payload) return acceptedTurn(delivery, payload.turn, payload.body);
-  const body = bodies.get(payload.body_ref);
-  if (body === undefined) throw new Error(`the body ${payload.body_ref} of session ${payload.session_id} is not stored`);
-  return acceptedTurn(delivery, readBody(body), body);
+  const { session_id: session, turn_index: index, body_ref: hash } = payload;
+  const body = bodies.get(bodyKey(delivery.project, hash));
+  if (body === undefined) throw new Error(`the body ${hash} of session ${session} is not stored`);
+  const turn = readBody(body);
+  if (turn.session_id !== session || turn.turn_index !== index)
+    throw new TerminalError(`the stored body ${hash} is of another turn than turn ${index} of session ${session}`);
+  return acceptedTurn(delivery, turn, body);
 }

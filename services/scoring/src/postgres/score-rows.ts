@@ -1,6 +1,7 @@
-import { OUTCOME_METRIC, traceScored, type Score, type Tier } from '#contracts';
-import { derivedId } from '#domain/ids';
+import { OUTCOME_METRIC, type Score, type Tier } from '#contracts';
 import type { Transaction } from '#persistence';
+import { boundedReason } from '../bounded-score.js';
+import { emitScored } from './emit-scored.js';
 
 interface Key {
   readonly s: string;
@@ -55,6 +56,7 @@ export async function attachStrays(tx: Transaction): Promise<void> {
   await attachWhere(tx, '', []);
 }
 
+/** The metric is written out, not a parameter: so the partial index of what waits serves, and what was posted under other metrics costs nothing. */
 async function attachWhere(tx: Transaction, join: string, parameters: readonly unknown[]): Promise<void> {
   const waiting = await tx.query<Key>(
     `SELECT s, t FROM scoring.posted_scores p JOIN scoring.turns USING (s, t) ${join} WHERE NOT attached AND metric = '${OUTCOME_METRIC}'
@@ -87,7 +89,11 @@ async function attachWhere(tx: Transaction, join: string, parameters: readonly u
       tx,
       scores.map((score, ordinal) => ({ s: turn.s, t: turn.t, tier: 0, ordinal, score })),
     );
-    emitOutcome(tx, turn, scores);
+    emitScored(
+      tx,
+      { ...turn, acceptedAt: turn.accepted_us, configId: turn.config, partial: false },
+      { tier: 0, answer: turn.answer, scores, signals: [] },
+    );
   }
 }
 
@@ -109,29 +115,8 @@ function toScore({
     value,
     source: 'verifier',
     evaluator: POSTED_EVALUATOR,
-    reason,
+    reason: boundedReason(reason),
     code: null,
     spans: [],
   };
-}
-
-function emitOutcome(tx: Transaction, turn: Attached, scores: Score[]): void {
-  tx.emit({
-    event: traceScored,
-    id: derivedId('trace.scored', turn.s, turn.t, 0, turn.answer),
-    project: turn.project,
-    payload: {
-      session_id: turn.session,
-      turn_index: turn.t,
-      tier: 0,
-      answer: turn.answer,
-      accepted_at: turn.accepted_us,
-      config: turn.config,
-      scores,
-      signals: [],
-      pending: false,
-      partial: false,
-      skipped: null,
-    },
-  });
 }

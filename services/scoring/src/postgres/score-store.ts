@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { derivedId } from '#domain/ids';
 import type { Transaction } from '#persistence';
 import { attachPosted, attachStrays } from './score-rows.js';
 
@@ -14,21 +15,53 @@ export interface PostedScore {
   readonly reason: string | null;
 }
 
+interface StoredScore {
+  readonly s: string;
+  readonly t: number;
+  readonly trace: string;
+  readonly metric: string;
+  readonly value: number | null;
+}
+
+const keyOf = ({ s, t, trace, metric }: Omit<StoredScore, 'value'>): string => JSON.stringify([s, t, trace, metric]);
+
 /** Scores that come by themselves: a verifier's answer, before or after its turn. */
 @Injectable()
 export class ScoreStore {
+  /** The first answer about the same thing stays. `posted` is in the order of the stream, which decides who is first within it. */
   async post(tx: Transaction, posted: readonly PostedScore[]): Promise<void> {
-    await tx.query(
+    const inserted = await tx.query<StoredScore>(
       `INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value, reason)
        SELECT DISTINCT ON (s, t, trace, metric) s, t, project, session, trace, metric, value, reason
-       FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, session text, trace text, metric text, value float8, reason text)
-       ORDER BY s, t, trace, metric ON CONFLICT DO NOTHING`,
-      [JSON.stringify(posted)],
+       FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, session text, trace text, metric text, value float8, reason text, place int)
+       ORDER BY s, t, trace, metric, place ON CONFLICT DO NOTHING RETURNING s, t, trace, metric, value`,
+      [JSON.stringify(posted.map((one, place) => ({ ...one, place })))],
     );
+    if (inserted.length < posted.length) await journalConflicts(tx, posted);
     await attachPosted(tx, posted);
   }
 
   async attachStray(tx: Transaction): Promise<void> {
     await attachStrays(tx);
+  }
+}
+
+/** Another answer than the one that stays: somebody may want to know. Other words for the same value are none. */
+async function journalConflicts(tx: Transaction, posted: readonly PostedScore[]): Promise<void> {
+  const stored = await tx.query<StoredScore>(
+    `SELECT p.s, p.t, p.trace, p.metric, p.value FROM scoring.posted_scores p
+     JOIN (SELECT DISTINCT s, t FROM json_to_recordset($1::json) AS r(s uuid, t bigint)) k USING (s, t)`,
+    [JSON.stringify(posted.map(({ s, t }) => ({ s, t })))],
+  );
+  const kept = new Map(stored.map((one) => [keyOf(one), one.value]));
+  for (const one of posted) {
+    const first = kept.get(keyOf(one));
+    if (first === undefined || first === one.value) continue;
+    const { s, t, project, session, trace, metric, value } = one;
+    tx.journal({
+      id: derivedId('score_conflict', s, t, trace, metric, String(value)),
+      ...{ project, type: 'score_conflict', s, session, t },
+      doc: { metric, trace_id: trace === '' ? null : trace, kept: first, refused: value },
+    });
   }
 }

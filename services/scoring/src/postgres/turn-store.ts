@@ -1,56 +1,42 @@
 import { Injectable } from '@nestjs/common';
-import { traceScored, type Score, type Tier, type Turn } from '#contracts';
-import type { GateConfig } from '#domain/gate';
 import { derivedId } from '#domain/ids';
-import { jsonBytes, stringifyJson } from '#ingest';
 import type { Delivery } from '#messaging';
 import type { Transaction } from '#persistence';
-import type { AcceptedTurn, TurnPayload } from '../accepted-turn.js';
-import { readBody } from '../decode-turn.js';
-import { answerText, looksBack, scoreTier, signalsOf } from '../score-turn.js';
-import { attachPosted, saveScores } from './score-rows.js';
+import type { TurnPayload } from '../accepted-turn.js';
+import { boundedReason } from '../bounded-score.js';
+import { looksBack } from '../score-turn.js';
+import { emitScored } from './emit-scored.js';
+import { attachPosted } from './score-rows.js';
+import { answerTurns, loadTurns, LOOK_BACK, lockLookingBack, lockSessions } from './turn-answers.js';
+import {
+  awaitsTraces,
+  insertBodies,
+  insertTurns,
+  journalConflicts,
+  keyOf,
+  keysJson,
+  saveConfigs,
+  saveSessions,
+  type ConfiguredTurn,
+  type Key,
+} from './turn-rows.js';
 
-export interface ConfiguredTurn extends AcceptedTurn {
-  readonly configId: string;
-  readonly config: GateConfig;
-  readonly traceWaitS: number;
-}
-
-interface Key {
-  readonly s: string;
-  readonly t: number;
-}
-
-/** A turn whose tier is to be answered, with what the answer needs. */
-interface Answerable extends Key {
-  readonly project: string;
-  readonly turn: Turn;
-  readonly acceptedAt: number;
-  readonly configId: string;
-  readonly config: GateConfig;
-  readonly partial: boolean;
-  readonly traceparent?: string | undefined;
-}
-
-const keyOf = ({ s, t }: Key): string => `${s}|${t}`;
-const keysJson = (keys: readonly Key[]): string => JSON.stringify(keys.map(({ s, t }) => ({ s, t })));
-
-/** How many earlier turns loop detection looks at. */
-const LOOK_BACK = 3;
-const OVERDUE_ROWS = 64;
+/** How many overdue turns are answered in one transaction. */
+export const OVERDUE_ROWS = 64;
 
 /** The facts of turns and the answers given about them (DATAFLOW, steps 2 and 4). Every method works inside the caller's transaction. */
 @Injectable()
 export class TurnStore {
-  /** Bodies that the gateway stored instead of sending, by hash. */
+  /** Bodies that the gateway stored instead of sending, by hash. A project finds its own only. */
   async referencedBodies(tx: Transaction, batch: readonly Delivery<TurnPayload>[]): Promise<Map<string, Buffer>> {
-    const hashes = batch.flatMap(({ payload }) => ('body_ref' in payload ? [payload.body_ref] : []));
-    if (hashes.length === 0) return new Map();
-    const rows = await tx.query<{ hash: string; body: Buffer }>(
-      'SELECT hash, body FROM edge.bodies WHERE hash = ANY($1::text[])',
-      [hashes],
+    const wanted = batch.flatMap(({ project, payload }) => ('body_ref' in payload ? [{ project, hash: payload.body_ref }] : []));
+    if (wanted.length === 0) return new Map();
+    const rows = await tx.query<{ project: string; hash: string; body: Buffer }>(
+      `SELECT project, hash, body FROM edge.bodies JOIN (SELECT DISTINCT project, hash FROM json_to_recordset($1::json) AS r(project text, hash text)) k
+       USING (project, hash)`,
+      [JSON.stringify(wanted)],
     );
-    return new Map(rows.map(({ hash, body }) => [hash, body]));
+    return new Map(rows.map(({ project, hash, body }) => [bodyKey(project, hash), body]));
   }
 
   /** Stores new turns and answers their first tier; known ones change nothing. `turns` is sorted by key. */
@@ -60,17 +46,17 @@ export class TurnStore {
     const first = [...distinct.values()];
     await saveConfigs(tx, first);
     await saveSessions(tx, first);
-    const back = first.filter(({ config }) => looksBack(config));
-    // Whoever looks at a session's earlier turns must not miss one that is being written beside it.
-    if (back.length > 0)
-      await tx.query('SELECT s FROM scoring.sessions WHERE s = ANY($1::uuid[]) ORDER BY s FOR UPDATE', [back.map(({ s }) => s)]);
+    await lockSessions(
+      tx,
+      first.flatMap(({ s, config }) => (looksBack(config) ? [s] : [])),
+    );
     const inserted = new Set((await insertTurns(tx, first)).map(keyOf));
     const fresh = first.filter((one) => inserted.has(keyOf(one)));
     await insertBodies(tx, fresh);
     await journalConflicts(tx, turns, inserted);
     const ready = fresh.filter((one) => !awaitsTraces(one.turn)).map((one) => ({ ...one, partial: false }));
     await attachPosted(tx, fresh);
-    await this.answerTurns(tx, 1, ready);
+    await answerTurns(tx, 1, ready);
     await this.answerFollowers(
       tx,
       fresh.filter(({ config }) => looksBack(config)),
@@ -80,6 +66,7 @@ export class TurnStore {
   /** Answers a costlier tier that the gate asked for, once per turn and tier. */
   async answer(tx: Transaction, tier: 2 | 3, requests: readonly (Key & { traceparent?: string | undefined })[]): Promise<void> {
     if (requests.length === 0) return;
+    await lockLookingBack(tx, requests);
     const claimed = await tx.query<Key>(
       `WITH asked AS (SELECT t.s, t.t FROM scoring.turns t JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
          WHERE t.answered_${tier} = 0 ORDER BY t.s, t.t FOR UPDATE OF t)
@@ -87,21 +74,54 @@ export class TurnStore {
       [keysJson(requests)],
     );
     const causes = new Map(requests.map((one) => [keyOf(one), one.traceparent]));
-    const turns = await this.load(tx, claimed);
-    await this.answerTurns(
+    const turns = await loadTurns(tx, claimed);
+    await answerTurns(
       tx,
       tier,
       turns.map((one) => ({ ...one, traceparent: causes.get(keyOf(one)) })),
     );
   }
 
-  /** Turns that waited for their traces as long as they may: scored on what is there, flagged partial. */
-  async answerOverdue(tx: Transaction): Promise<void> {
-    const overdue = await tx.query<Key>(
-      `WITH due AS (SELECT s, t FROM scoring.turns WHERE wait_until <= now() ORDER BY s, t LIMIT ${OVERDUE_ROWS} FOR UPDATE SKIP LOCKED)
-       UPDATE scoring.turns SET wait_until = NULL, partial = true, answered_1 = 1 FROM due WHERE turns.s = due.s AND turns.t = due.t RETURNING turns.s, turns.t`,
+  /** Turns that have waited for their traces as long as they may, the longest first; at most `OVERDUE_ROWS`. */
+  overdue(tx: Transaction): Promise<Key[]> {
+    return tx.query<Key>(
+      `SELECT s, t FROM scoring.turns WHERE wait_until <= now() ORDER BY wait_until, s, t LIMIT ${OVERDUE_ROWS}`,
     );
-    if (overdue.length > 0) await this.answerTurns(tx, 1, await this.load(tx, overdue));
+  }
+
+  /** Scores overdue turns on what is there, flagged partial. Returns how many: none of those that somebody else is at. */
+  async answerOverdue(tx: Transaction, only?: readonly Key[]): Promise<number> {
+    const due = only ?? (await this.overdue(tx));
+    if (due.length === 0) return 0;
+    await lockLookingBack(tx, due);
+    const claimed = await tx.query<Key>(
+      `WITH due AS (SELECT t.s, t.t FROM scoring.turns t JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
+         WHERE t.wait_until <= now() ORDER BY t.s, t.t FOR UPDATE OF t SKIP LOCKED)
+       UPDATE scoring.turns SET wait_until = NULL, partial = true, answered_1 = 1 FROM due WHERE turns.s = due.s AND turns.t = due.t RETURNING turns.s, turns.t`,
+      [keysJson(due)],
+    );
+    await answerTurns(tx, 1, await loadTurns(tx, claimed));
+    return claimed.length;
+  }
+
+  /** Answers an overdue turn that cannot be scored without scores, and says so in the journal. Returns whether it was still waiting. */
+  async giveUp(tx: Transaction, { s, t }: Key, reason: string): Promise<boolean> {
+    const [row] = await tx.query<{ project: string; session: string; accepted_us: number; config: string }>(
+      `UPDATE scoring.turns SET wait_until = NULL, partial = true, answered_1 = 1 FROM scoring.sessions x
+       WHERE x.s = turns.s AND turns.s = $1 AND turns.t = $2 AND wait_until <= now()
+       RETURNING turns.project, x.session, turns.accepted_us, turns.config`,
+      [s, t],
+    );
+    if (row === undefined) return false;
+    const { project, session, accepted_us: acceptedAt, config: configId } = row;
+    emitScored(
+      tx,
+      { s, t, project, session, acceptedAt, configId, partial: true },
+      { tier: 1, answer: 1, scores: [], signals: [] },
+    );
+    const doc = { tier: 1, reason: boundedReason(reason) };
+    tx.journal({ id: derivedId('score_failed', s, t, 1), project, type: 'score_failed', s, session, t, doc });
+    return true;
   }
 
   /** A turn that comes late changes what loop detection finds in the turns after it: they are answered again. */
@@ -114,7 +134,7 @@ export class TurnStore {
       [keysJson(late)],
     );
     if (followers.length === 0) return;
-    const turns = await this.load(tx, followers);
+    const turns = await loadTurns(tx, followers);
     for (const tier of [1, 2, 3] as const) {
       const answered = await tx.query<Key & { answer: number }>(
         `UPDATE scoring.turns SET answered_${tier} = answered_${tier} + 1 FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
@@ -122,7 +142,7 @@ export class TurnStore {
         [keysJson(turns.filter(({ config }) => config.tiers[tier].includes('loop_detection')))],
       );
       const answers = new Map(answered.map((one) => [keyOf(one), one.answer]));
-      await this.answerTurns(
+      await answerTurns(
         tx,
         tier,
         turns.filter((one) => answers.has(keyOf(one))),
@@ -130,164 +150,9 @@ export class TurnStore {
       );
     }
   }
-
-  private async answerTurns(
-    tx: Transaction,
-    tier: Exclude<Tier, 0>,
-    turns: readonly Answerable[],
-    answers?: ReadonlyMap<string, number>,
-  ): Promise<void> {
-    if (turns.length === 0) return;
-    const earlier = await earlierAnswers(
-      tx,
-      turns.filter(({ config }) => looksBack(config)),
-    );
-    const scored = turns.map((one) => ({ ...one, scores: scoreTier(one.turn, tier, one.config, earlier.get(keyOf(one)) ?? []) }));
-    await saveScores(
-      tx,
-      scored.flatMap(({ s, t, scores }) => scores.map((score, ordinal) => ({ s, t, tier, ordinal, score }))),
-    );
-    for (const one of scored) emitAnswer(tx, one, { tier, answer: answers?.get(keyOf(one)) ?? 1, scores: one.scores });
-  }
-
-  /** Stored turns with their bodies, sorted by key. */
-  private async load(tx: Transaction, keys: readonly Key[]): Promise<Answerable[]> {
-    if (keys.length === 0) return [];
-    const rows = await tx.query<
-      Key & { project: string; accepted_us: number; config: string; doc: GateConfig; partial: boolean; body: Buffer }
-    >(
-      `SELECT t.s, t.t, t.project, t.accepted_us, t.config, c.doc, t.partial, b.body FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
-       JOIN scoring.turns t USING (s, t) JOIN scoring.turn_bodies b USING (s, t) JOIN scoring.configs c ON c.id = t.config ORDER BY t.s, t.t`,
-      [keysJson(keys)],
-    );
-    return rows.map(({ s, t, project, accepted_us, config, doc, partial, body }) => ({
-      ...{ s, t, project, partial, config: doc, configId: config, acceptedAt: accepted_us },
-      turn: readBody(body),
-    }));
-  }
 }
 
-/** A turn that names traces which it does not carry waits for them. */
-function awaitsTraces({ trace_ids: named, traces }: Turn): boolean {
-  const inline = new Set((traces ?? []).map(({ trace_id }) => trace_id));
-  return (named ?? []).some((id) => !inline.has(id));
-}
-
-function emitAnswer(
-  tx: Transaction,
-  one: Answerable,
-  { tier, answer, scores }: { tier: Tier; answer: number; scores: Score[] },
-): void {
-  tx.emit({
-    event: traceScored,
-    id: derivedId('trace.scored', one.s, one.t, tier, answer),
-    project: one.project,
-    traceparent: one.traceparent,
-    payload: {
-      session_id: one.turn.session_id,
-      turn_index: one.t,
-      tier,
-      answer,
-      accepted_at: one.acceptedAt,
-      config: one.configId,
-      scores,
-      signals: tier === 1 ? signalsOf(one.turn) : [],
-      pending: false,
-      partial: one.partial,
-      skipped: null,
-    },
-  });
-}
-
-/** One row per distinct configuration, by its content; written with every batch, since an earlier one may have been rolled back. */
-async function saveConfigs(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
-  const rows = [...new Map(turns.map(({ configId, config }) => [configId, config]))].map(([id, doc]) => ({ id, doc }));
-  await tx.query(
-    'INSERT INTO scoring.configs (id, doc) SELECT id, doc FROM json_to_recordset($1::json) AS r(id text, doc jsonb) ORDER BY id ON CONFLICT DO NOTHING',
-    [JSON.stringify(rows)],
-  );
-}
-
-async function saveSessions(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
-  const rows = new Map(
-    turns.map(({ s, project, turn }) => [s, { s, project, session: turn.session_id, agent: turn.agent?.id ?? null }]),
-  );
-  await tx.query(
-    `INSERT INTO scoring.sessions (s, project, session, agent)
-     SELECT s, project, session, agent FROM json_to_recordset($1::json) AS r(s uuid, project text, session text, agent text) ORDER BY s ON CONFLICT DO NOTHING`,
-    [JSON.stringify([...rows.values()])],
-  );
-}
-
-function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<Key[]> {
-  const rows = turns.map(({ s, t, project, acceptedAt, sha, configId, traceWaitS, turn }) => ({
-    ...{ s, t, project, accepted_us: acceptedAt, sha, config: configId },
-    wait_s: awaitsTraces(turn) ? traceWaitS : null,
-    agent_version: turn.agent?.version ?? null,
-    model: turn.agent?.model ?? null,
-    end_state: replayInput(turn),
-    scope_hints: turn.rule_scope_hints ?? null,
-  }));
-  return tx.query<Key>(
-    `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, wait_until, answered_1, agent_version, model, end_state, scope_hints)
-     SELECT s, t, project, accepted_us, decode(sha, 'hex'), config, now() + make_interval(secs => wait_s), (wait_s IS NULL)::int, agent_version, model, end_state, scope_hints
-     FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, accepted_us bigint, sha text, config text, wait_s float8, agent_version text, model text, end_state jsonb, scope_hints jsonb)
-     ORDER BY s, t ON CONFLICT DO NOTHING RETURNING s, t`,
-    [stringifyJson(rows)],
-  );
-}
-
-const REPLAY_INPUT_BYTES = 64 * 1024;
-
-/** What a replay may start from: the end state when it is of a reasonable size. A larger one is kept with the body only. */
-function replayInput({ end_state: state }: Turn): unknown {
-  return state !== undefined && jsonBytes(state) <= REPLAY_INPUT_BYTES ? state : null;
-}
-
-/** Bytes as one parameter per row: measured three times cheaper than through an array. */
-async function insertBodies(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
-  if (turns.length === 0) return;
-  const places = turns.map((_, index) => `($${3 * index + 1}, $${3 * index + 2}, $${3 * index + 3})`).join(', ');
-  await tx.query(
-    `INSERT INTO scoring.turn_bodies (s, t, body) VALUES ${places}`,
-    turns.flatMap(({ s, t, body }) => [s, t, body]),
-  );
-}
-
-/** A second body with other content: the first stays, and somebody may want to know. */
-async function journalConflicts(tx: Transaction, turns: readonly ConfiguredTurn[], inserted: ReadonlySet<string>): Promise<void> {
-  const times = new Map<string, number>();
-  for (const one of turns) times.set(keyOf(one), (times.get(keyOf(one)) ?? 0) + 1);
-  const known = turns.filter((one) => !inserted.has(keyOf(one)) || times.get(keyOf(one)) !== 1);
-  if (known.length === 0) return;
-  const stored = await tx.query<Key & { sha: string }>(
-    `SELECT s, t, encode(body_sha, 'hex') AS sha FROM scoring.turns JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)`,
-    [keysJson(known)],
-  );
-  const shas = new Map(stored.map((one) => [keyOf(one), one.sha]));
-  for (const { s, t, sha, project, turn } of known) {
-    if (shas.get(keyOf({ s, t })) === sha) continue;
-    tx.journal({
-      id: derivedId('turn_conflict', s, t, sha),
-      project,
-      type: 'turn_conflict',
-      s,
-      session: turn.session_id,
-      t,
-      doc: { kept: shas.get(keyOf({ s, t })), refused: sha },
-    });
-  }
-}
-
-/** Answer texts of up to three earlier turns, newest first, for turns whose metrics look back. */
-async function earlierAnswers(tx: Transaction, turns: readonly Answerable[]): Promise<Map<string, string[]>> {
-  const answers = new Map<string, string[]>();
-  if (turns.length === 0) return answers;
-  const rows = await tx.query<Key & { body: Buffer }>(
-    `SELECT k.s, k.t, b.body FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
-     CROSS JOIN LATERAL (SELECT t, body FROM scoring.turn_bodies WHERE s = k.s AND t < k.t ORDER BY t DESC LIMIT ${LOOK_BACK}) b ORDER BY k.s, k.t, b.t DESC`,
-    [keysJson(turns)],
-  );
-  for (const row of rows) answers.set(keyOf(row), [...(answers.get(keyOf(row)) ?? []), answerText(readBody(row.body))]);
-  return answers;
+/** Names a stored body: whose it is, and its hash. */
+export function bodyKey(project: string, hash: string): string {
+  return `${project}|${hash}`;
 }
