@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectSettingsPatch } from '#contracts';
 import { TerminalError } from '#messaging';
+import { createDataSource } from '#persistence';
 import { eventually } from '#testing';
 import { ScorePostedHandler } from '../../services/scoring/src/handlers/score-posted.handler.js';
 import { TraceWait } from '../../services/scoring/src/handlers/trace-wait.js';
@@ -226,13 +227,11 @@ describe('a verifier', () => {
   });
   it('whose answers wait is found without reading what was posted under other metrics', async () => {
     await open();
-    await pipeline.ended(turn(0, 'x'), turn(1, 'x'));
-    await pipeline.db.query(
-      `INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value) SELECT s, t, project, 's', n::text, 'style', 1 FROM scoring.turns, generate_series(1, 20000) n`,
-    );
-    await pipeline.db.query(
-      `INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value) SELECT s, t, project, 's', '', 'outcome_correct', 1 FROM scoring.turns WHERE t = 0`,
-    );
+    await pipeline.ended(turn(0, 'x'));
+    await pipeline.db
+      .query(`INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config) SELECT s, n, project, 0, '', config FROM scoring.turns, generate_series(1, 3000) n;
+      INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value) SELECT s, t, project, 's', n::text, 'style', 1 FROM scoring.turns, generate_series(1, 10) n;
+      INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value) SELECT s, t, project, 's', '', 'outcome_correct', 1 FROM scoring.turns WHERE t = 0`);
     await pipeline.db.query('ANALYZE scoring.posted_scores, scoring.turns');
     const read = await pipeline.scoringWork.run(async (tx) => {
       await new ScoreStore().attachStray(tx);
@@ -289,8 +288,9 @@ describe('loop detection', () => {
     const held = new Promise<void>((resolve) => (release = resolve));
     let taken = (): void => undefined;
     const locked = new Promise<void>((resolve) => (taken = resolve));
-    const holder = pipeline.scoringWork.run(async (tx) => {
-      await tx.query('SELECT pg_advisory_xact_lock(7)');
+    const other = await createDataSource({ url: pipeline.db.url, role: null, name: 'holder' }).initialize();
+    const holder = other.transaction(async (manager) => {
+      await manager.query('SELECT pg_advisory_xact_lock(7)');
       taken();
       await held;
     });
@@ -301,6 +301,7 @@ describe('loop detection', () => {
     await Promise.race([beside, eventually(async () => (await blocked()) === 2)]);
     release();
     await Promise.all([holder, late, beside]);
+    await other.destroy();
     const last = pipeline.of('.trace.scored').findLast(({ payload }) => payload['turn_index'] === 1);
     return last?.payload['scores'];
   };

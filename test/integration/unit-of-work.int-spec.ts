@@ -71,6 +71,28 @@ describe('two transactions that overlap', () => {
     expect(published).toEqual(['quick', 'slow']);
     expect(await outbox()).toEqual([]);
   });
+
+  it('delete each what they took, and nothing is left', async () => {
+    await emitting('before');
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const open = work.run(() => held);
+    await emitting('beside');
+    release();
+    await open;
+    await work.stop();
+    expect(await outbox()).toEqual([]);
+  });
+});
+
+describe('a transaction that fails', () => {
+  it('leaves what was published to be deleted by the next', async () => {
+    await emitting('before');
+    await expect(work.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await outbox()).toEqual(['before']);
+    await emitting('after');
+    expect(await outbox()).toEqual(['after']);
+  });
 });
 
 describe('the sweeper', () => {

@@ -38,7 +38,8 @@ const FULL_PAUSE_MS = 1_000;
  * publication. What could not be published stays in the outbox for the sweeper.
  */
 export class UnitOfWork {
-  private published: string[] = [];
+  /** Ids whose rows are published and not deleted yet; whoever deletes them takes them out. */
+  private readonly published: string[] = [];
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly sweeper: OutboxSweeper;
   private sweeping: Promise<void> | undefined;
@@ -87,8 +88,9 @@ export class UnitOfWork {
 
   private async once<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const runner = this.db.createQueryRunner();
-    // A copy: what others publish from here on is not in the DELETE below, and must not be forgotten with it.
-    const done = [...this.published];
+    // Taken, not shared: what others publish from here on is not in the DELETE below, and two that delete the same rows would wait
+    // for each other.
+    const done = this.published.splice(0);
     const rows: OutboxRow[] = [];
     const journal: JournalEntry[] = [];
     try {
@@ -100,10 +102,11 @@ export class UnitOfWork {
       });
       await this.write(runner, rows, journal, done);
       await runner.commitTransaction();
-      this.forget(done);
+      done.length = 0;
       await this.publish(rows);
       return result;
     } catch (error) {
+      this.published.push(...done);
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       throw error;
     } finally {
@@ -149,16 +152,14 @@ export class UnitOfWork {
   }
 
   private async flushPublished(): Promise<void> {
-    const done = [...this.published];
+    const done = this.published.splice(0);
     if (done.length === 0) return;
-    await this.db.query(`DELETE FROM ${this.service}.outbox WHERE id = ANY($1::text[])`, [done]);
-    this.forget(done);
-  }
-
-  private forget(done: readonly string[]): void {
-    if (done.length === 0) return;
-    const gone = new Set(done);
-    this.published = this.published.filter((id) => !gone.has(id));
+    try {
+      await this.db.query(`DELETE FROM ${this.service}.outbox WHERE id = ANY($1::text[])`, [done]);
+    } catch (error) {
+      this.published.push(...done);
+      throw error;
+    }
   }
 
   /** One background job at a time; a database that is away is noticed, and said, by the consumers. */
