@@ -45,10 +45,13 @@ export class Notices {
     );
   }
 
-  /** Those that were published at or after the given microseconds, oldest first. */
+  /**
+   * Those that were published at or after the given microseconds, oldest first. Told by how they got out, which stays: a notice that
+   * was suppressed and corrected later has a status like one that was posted.
+   */
   async publishedSince(project: string, since: number): Promise<Notice[]> {
     return this.db.query<Notice>(
-      `SELECT ${COLUMNS} FROM mailbox.notices WHERE project = $1 AND posted_at >= ${instant('$2')} AND status NOT IN ('suppressed', 'shadow')
+      `SELECT ${COLUMNS} FROM mailbox.notices WHERE project = $1 AND posted_at >= ${instant('$2')} AND passage IN ('post', 'needs_human')
        ORDER BY mailbox.notices.posted_at, id LIMIT ${MAX_RESUMED}`,
       [project, since],
     );
