@@ -1,17 +1,15 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ProjectGate } from '#domain/notices';
 import { SettingsDirectory, UnitOfWork, type Transaction } from '#persistence';
+import { everySecond, type Repetition } from '#service';
 import { announceBreaker } from '../announcements.js';
 import { NoticeStore } from '../postgres/notice-store.js';
-
-const TICK_MS = 1_000;
 
 /** Closes breakers whose window has run empty, and says so, even when no notice wants to be posted. */
 @Injectable()
 export class BreakerTimer implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(BreakerTimer.name);
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
+  private repetition: Repetition | undefined;
 
   constructor(
     private readonly work: UnitOfWork,
@@ -20,35 +18,23 @@ export class BreakerTimer implements OnApplicationBootstrap, OnApplicationShutdo
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => {
-      this.running ??= this.tick().finally(() => {
-        this.running = undefined;
-      });
-    }, TICK_MS);
+    this.repetition = everySecond(
+      () => this.tick(),
+      (error) => this.logger.debug(error),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
-    await this.running;
+    await this.repetition?.stop();
   }
 
-  /** A database that is away is said by the consumers; the next tick tries again. */
   private async tick(): Promise<void> {
-    try {
-      const open = await this.work.read<{ project: string }>(
-        'SELECT project FROM mailbox.breakers WHERE open ORDER BY project',
-        [],
-      );
-      if (open.length > 0)
-        await this.work.run((tx) =>
-          this.settle(
-            tx,
-            open.map(({ project }) => project),
-          ),
-        );
-    } catch (error) {
-      this.logger.debug(error instanceof Error ? error.message : String(error));
-    }
+    const rows = await this.work.read<{ project: string }>(
+      'SELECT project FROM mailbox.breakers WHERE open ORDER BY project',
+      [],
+    );
+    const open = rows.map(({ project }) => project);
+    if (open.length > 0) await this.work.run((tx) => this.settle(tx, open));
   }
 
   private async settle(tx: Transaction, projects: readonly string[]): Promise<void> {

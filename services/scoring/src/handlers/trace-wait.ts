@@ -1,17 +1,15 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { InfrastructureError } from '#messaging';
 import { isWorthRerunning, UnitOfWork } from '#persistence';
+import { everySecond, type Repetition } from '#service';
 import { ScoreStore } from '../postgres/score-store.js';
 import { OVERDUE_ROWS, TurnStore } from '../postgres/turn-store.js';
-
-const TICK_MS = 1_000;
 
 /** Scoring is the only owner of time-outs: what waited for traces long enough is scored on what is there. */
 @Injectable()
 export class TraceWait implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(TraceWait.name);
-  private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
+  private repetition: Repetition | undefined;
   private stopping = false;
 
   constructor(
@@ -21,17 +19,15 @@ export class TraceWait implements OnApplicationBootstrap, OnApplicationShutdown 
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => {
-      this.running ??= this.tick().finally(() => {
-        this.running = undefined;
-      });
-    }, TICK_MS);
+    this.repetition = everySecond(
+      () => this.tick(),
+      (error) => this.logger.debug(messageOf(error)),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    clearInterval(this.timer);
-    await this.running;
+    await this.repetition?.stop();
   }
 
   async tick(): Promise<void> {
