@@ -126,6 +126,8 @@ export class Loop {
     const manager = await jetstreamManager(this.nats);
     const held = await Promise.all(
       Object.values(consumers).map(async ({ durable, event }) => {
+        const { state } = await manager.streams.info(event.stream, { subjects_filter: event.pattern });
+        const stored = Object.values(state.subjects ?? {}).reduce((sum, number) => sum + number, 0);
         const { num_waiting, num_pending, num_ack_pending, num_redelivered, ack_floor } = await manager.consumers.info(
           event.stream,
           durable,
@@ -136,6 +138,7 @@ export class Loop {
           num_pending,
           num_ack_pending,
           num_redelivered,
+          stored,
           floor: ack_floor.stream_seq,
         });
       }),

@@ -17,8 +17,6 @@ interface WantedNotice {
 
 interface FoldedSession {
   readonly s: string;
-  /** The first turn that still waits for an answer: what comes after it is not decided yet. */
-  readonly open_t: number | null;
   readonly memory: AlertMemory | null;
 }
 
@@ -35,14 +33,13 @@ export async function createWantedTables(reader: Reader): Promise<WantedTables> 
       'checker_wanted',
       'project text, session text, s uuid, t bigint, signatures jsonb',
     ),
-    sessions: await ScratchTable.create<FoldedSession>(reader, 'checker_folded', 's uuid, open_t bigint, memory jsonb'),
+    sessions: await ScratchTable.create<FoldedSession>(reader, 'checker_folded', 's uuid, memory jsonb'),
   };
 }
 
 /** Folds the reports of one session in turn order. Fed turn by turn. */
 export class SessionAlerts {
   private memory: AlertMemory | null = null;
-  private openTurn: number | null = null;
   private s: string | undefined;
 
   constructor(
@@ -50,10 +47,10 @@ export class SessionAlerts {
     private readonly tables: WantedTables,
   ) {}
 
-  async add({ project, session, s, t, rev, folded, standing, measured, config }: StoredTurn): Promise<void> {
+  async add({ project, session, s, t, rev, standing, measured, config }: StoredTurn): Promise<void> {
     this.s = s;
-    if (rev === 0 && folded) this.openTurn ??= t;
-    if (rev === 0 || this.openTurn !== null) return;
+    // Not decided yet.
+    if (rev === 0) return;
     const cooldownTurns = this.configs.get(config)?.alert_cooldown_turns ?? 0;
     const { steps, memory } = foldAlerts(this.memory, [{ t, standing, measured, cooldownTurns }]);
     this.memory = memory;
@@ -62,7 +59,7 @@ export class SessionAlerts {
   }
 
   async finish(): Promise<void> {
-    if (this.s !== undefined) await this.tables.sessions.add({ s: this.s, open_t: this.openTurn, memory: this.memory });
+    if (this.s !== undefined) await this.tables.sessions.add({ s: this.s, memory: this.memory });
   }
 }
 
@@ -90,8 +87,8 @@ const MISSING: RowCheck<NoticeRow> = {
 /** An acknowledged notice stays acknowledged, whatever later evidence says. */
 const UNWANTED: RowCheck<NoticeRow & { id: string }> = {
   invariant: 5,
-  sql: `SELECT n.project, n.session, n.t, n.signatures, n.status AS found, n.id FROM mailbox.notices n LEFT JOIN checker_folded f USING (s)
-        WHERE n.status NOT IN ('corrected', 'acknowledged') AND (f.open_t IS NULL OR n.t < f.open_t)
+  sql: `SELECT n.project, n.session, n.t, n.signatures, n.status AS found, n.id FROM mailbox.notices n
+        WHERE n.status NOT IN ('corrected', 'acknowledged')
           AND NOT EXISTS (SELECT 1 FROM checker_wanted w WHERE w.s = n.s AND w.t = n.t AND w.signatures = ${SORTED})`,
   detail: (row) => `${named(row)}: expected no notice, found ${row.id} (${row.found})`,
 };
@@ -108,6 +105,6 @@ const MEMORIES: RowCheck<TurnRow & { expected: string; found: string }> = {
   invariant: 5,
   sql: `SELECT a.project, a.session, a.folded_t AS t, coalesce(f.memory::text, 'null') AS expected, coalesce(a.memory::text, 'null') AS found
         FROM mailbox.session_alerts a LEFT JOIN checker_folded f USING (s)
-        WHERE f.open_t IS NULL AND nullif(a.memory, 'null') IS DISTINCT FROM nullif(f.memory, 'null')`,
+        WHERE nullif(a.memory, 'null') IS DISTINCT FROM nullif(f.memory, 'null')`,
   detail: ({ expected, found, ...row }) => `${turnName(row)}: expected the alert memory ${expected}, found ${found}`,
 };

@@ -57,12 +57,20 @@ export class Broker {
       Object.values(consumers).map(async (contract) => {
         const info = await this.jsm.consumers.info(contract.event.stream, contract.durable).catch(() => null);
         if (info === null) return { contract, found: null };
-        return {
-          contract,
-          found: { pending: info.num_pending, unacknowledged: info.num_ack_pending, ackFloor: info.ack_floor.stream_seq },
-        };
+        const { num_pending: pending, num_ack_pending: held, ack_floor: floor } = info;
+        const unacknowledged = held === 0 ? 0 : await this.stillThere(contract, held);
+        return { contract, found: { pending, unacknowledged, ackFloor: floor.stream_seq } };
       }),
     );
+  }
+
+  /**
+   * Of the messages that a consumer waits for, those that exist. nats-server 2.9, killed, may wait for ever for the
+   * acknowledgement of one that has gone from its work queue.
+   */
+  private async stillThere({ event }: ConsumerContract, held: number): Promise<number> {
+    const queue = streams.some(({ name, kind }) => name === event.stream && kind === 'queue');
+    return queue ? Math.min(held, await this.waiting(event.stream, event.pattern)) : held;
   }
 
   /** How many messages a stream holds under a subject pattern. */
