@@ -11,7 +11,7 @@ import {
   type MsgRequest,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { consumers, deadLetter, type ConsumerContract, type StreamName } from '#contracts';
+import { consumers, deadLetter, streams, type ConsumerContract, type StreamName } from '#contracts';
 import { connectNats } from '#messaging/jetstream';
 
 export interface ConsumerState {
