@@ -14,6 +14,17 @@ function safeInteger(text: string): number {
 }
 pg.types.setTypeParser(pg.types.builtins.INT8, safeInteger);
 
+/**
+ * A connection that the server ends between two owners (taken from the pool, and TypeORM does not listen yet) says so to nobody,
+ * and Node ends a process whose 'error' nobody hears. Whoever uses the connection next is told by its query.
+ */
+class HeardClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
+}
+
 export interface DatabaseSettings {
   readonly url: string;
   /** The database role of a service, for example `fm_scoring`; null connects as the owner (migrations, operators). */
@@ -35,7 +46,7 @@ export function createDataSource({ url, role, name, poolSize = 4 }: DatabaseSett
     migrations,
     migrationsTableName: 'fleetmend_migrations',
     migrationsTransactionMode: 'each',
-    extra: { keepAlive: true, ...(role === null ? {} : { options: `-c role=${role}` }) },
+    extra: { Client: HeardClient, keepAlive: true, ...(role === null ? {} : { options: `-c role=${role}` }) },
     logging: false,
   });
 }
