@@ -278,6 +278,21 @@ describe('eval cases', () => {
       },
     ]);
   });
+  it('finds no room in a set that wins alone fill: it is refused, and the journal says so once', async () => {
+    await open({ capture_eval_cases: true, eval_case_max: 2, circuit_breaker_max_notices: 0 });
+    await pipeline.db.query(
+      `INSERT INTO evalset.cases (id, project, s, session, kind, signatures, baseline, notes)
+       SELECT 'w' || n, 'default', gen_random_uuid(), 'w', 'win', '{}', '{}', '' FROM generate_series(1, 2) n`,
+    );
+    await fails('a');
+    expect(await pipeline.db.query('SELECT kind FROM evalset.cases')).toEqual([{ kind: 'win' }, { kind: 'win' }]);
+    expect(await pipeline.db.query(`SELECT type, session FROM journal.events WHERE type LIKE 'eval_case_%'`)).toEqual([
+      { type: 'eval_case_refused', session: 'a' },
+    ]);
+    await pipeline.db.query(`DELETE FROM evalset.cases WHERE id = 'w1'`);
+    await fails('b');
+    expect(await pipeline.db.query(`SELECT session FROM evalset.cases WHERE kind = 'failure'`)).toEqual([{ session: 'b' }]);
+  });
   it('give way at the maximum, the oldest failure first', async () => {
     await open({ capture_eval_cases: true, eval_case_max: 2, circuit_breaker_max_notices: 0 });
     for (const session of ['a', 'b', 'c']) await fails(session);

@@ -84,6 +84,8 @@ describe('GET /v1/notices/stream', () => {
     for (const second of [0, 20, 30, 40])
       await insertNotice(fixture.db, noticeId(START_MS + second * 1_000), { second, t: second });
     await insertNotice(fixture.db, noticeId(START_MS + 35_000), { second: 35, status: 'suppressed' });
+    await insertNotice(fixture.db, noticeId(START_MS + 36_000), { second: 36, status: 'suppressed', t: 36 });
+    await fixture.db.query("UPDATE mailbox.notices SET status = 'corrected' WHERE t = 36");
     const { seen, stop } = await follow({ 'last-event-id': noticeId(START_MS + 20_000) });
     await eventually(() => seen.length >= 3);
     expect(seen.map(({ id }) => id)).toEqual([20, 30, 40].map((second) => noticeId(START_MS + second * 1_000)));

@@ -101,7 +101,7 @@ async function checkCases(
   for await (const { s, signatures, ...row } of rows) {
     const id = `c-${derivedId('case', s, ...signatures)}`;
     const gone = await reader.number(
-      "SELECT count(*) FROM journal.events WHERE project = $1 AND type IN ('eval_case_evicted', 'eval_case_removed') AND doc->>'case' = $2",
+      "SELECT count(*) FROM journal.events WHERE project = $1 AND type IN ('eval_case_evicted', 'eval_case_refused', 'eval_case_removed') AND doc->>'case' = $2",
       [project, id],
     );
     if (gone === 0) findings.add(6, `${noticeName(row)}: expected the eval case ${id} or its eviction, found neither`);
