@@ -39,6 +39,8 @@ export interface StreamPublisher {
 export interface AttemptStore {
   begin(consumer: string, event: string, error: string | null): Promise<number>;
   forget(consumer: string, events: readonly string[]): Promise<void>;
+  /** Forgets everything up to a message of a stream: all of that is acknowledged, done or dead. */
+  forgetUpTo(consumer: string, stream: string, sequence: number): Promise<void>;
 }
 
 /** Which projects exist. */

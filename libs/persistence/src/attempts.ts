@@ -23,6 +23,13 @@ export class PostgresAttempts implements AttemptStore {
     await this.query(`DELETE FROM ${this.service}.attempts WHERE consumer = $1 AND event = ANY($2::text[])`, [consumer, events]);
   }
 
+  async forgetUpTo(consumer: string, stream: string, sequence: number): Promise<void> {
+    await this.query(
+      `DELETE FROM ${this.service}.attempts WHERE consumer = $1 AND split_part(event, ':', 1) = $2 AND split_part(event, ':', 2)::bigint <= $3`,
+      [consumer, stream, sequence],
+    );
+  }
+
   private async query<Row>(sql: string, parameters: unknown[]): Promise<Row[]> {
     try {
       return await this.db.query<Row[]>(sql, parameters);

@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 
 const common = {
   contract: consumers.scoringTurns,
-  attempts: { begin: () => Promise.resolve(1), forget: () => Promise.resolve() },
+  attempts: { begin: () => Promise.resolve(1), forget: () => Promise.resolve(), forgetUpTo: () => Promise.resolve() },
   maxAttempts: 5,
   ackWaitMs: 10_000,
   maxPayload: () => 8 * 1024 * 1024,

@@ -1,4 +1,4 @@
-import type { JetStreamClient, JsMsg } from '@nats-io/jetstream';
+import type { Consumer, JetStreamClient, JsMsg } from '@nats-io/jetstream';
 import type { LoggerService } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsumerContract } from '#contracts';
@@ -33,6 +33,8 @@ interface Held {
 /** A message that came back this often may be killing its process: it is handled alone, its attempt written first. */
 const SUSPICIOUS_DELIVERIES = 3;
 
+const TIDY_MS = 10_000;
+
 const INTERRUPTED = Symbol('the service stops');
 
 /** The loop of every consumer (DATAFLOW): take a batch, decode, hand over, acknowledge; one batch in flight. */
@@ -40,6 +42,7 @@ export class BatchConsumer {
   private readonly source: MessageSource;
   private current: readonly JsMsg[] = [];
   private heartbeat: NodeJS.Timeout | undefined;
+  private tidying: NodeJS.Timeout | undefined;
   private loop: Promise<void> | undefined;
   private stopping = false;
 
@@ -52,7 +55,9 @@ export class BatchConsumer {
 
   async start(js: JetStreamClient): Promise<void> {
     const { contract, ackWaitMs } = this.options;
-    this.source.start(await js.consumers.get(contract.event.stream, contract.durable));
+    const consumer = await js.consumers.get(contract.event.stream, contract.durable);
+    this.source.start(consumer);
+    this.tidying = setInterval(() => void this.tidy(consumer), TIDY_MS);
     this.heartbeat = setInterval(() => this.extend(), ackWaitMs / 3);
     this.loop = this.run();
   }
@@ -63,12 +68,24 @@ export class BatchConsumer {
     await this.source.stop((message) => quietly(() => message.nak()));
     await Promise.race([this.loop, sleep(graceMs, undefined, { ref: false })]);
     clearInterval(this.heartbeat);
+    clearInterval(this.tidying);
     for (const message of this.current) quietly(() => message.nak());
   }
 
   /** Tells the broker that what is held is being worked on, so that it is not given to another copy meanwhile. */
   private extend(): void {
     for (const message of [...this.current, ...this.source.held]) quietly(() => message.working());
+  }
+
+  /** A process killed after it wrote an attempt down, while another finished the message, leaves a row that nobody asks for again. */
+  private async tidy(consumer: Consumer): Promise<void> {
+    const { contract, attempts } = this.options;
+    try {
+      const { ack_floor: floor } = await consumer.info();
+      await attempts.forgetUpTo(contract.durable, contract.event.stream, floor.stream_seq);
+    } catch {
+      // What is away is said by the loop; the next time will do.
+    }
   }
 
   private async run(): Promise<void> {
