@@ -91,8 +91,12 @@ async function untilReported(db: pg.Client, run: string, count: number): Promise
   for (let seen = 0; seen < count; seen = await reported(db, run)) await new Promise((resolve) => setTimeout(resolve, 250));
 }
 
+/** After a burst the tables are vacuumed and checkpointed; a steady rate is measured when that is over. */
+const SETTLE_MS = 15_000;
+
 /** Milliseconds from publish to the report on the live subject, at a steady rate. */
 async function latency(stack: Stack, perSecond: number, seconds: number, run: string): Promise<{ p50: number; p99: number }> {
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const nc = await connect({ servers: stack.natsUrl });
   const js = jetstream(nc);
   const sent = new Map<string, number>();

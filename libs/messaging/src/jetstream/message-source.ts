@@ -9,6 +9,9 @@ const LINGER_BELOW = 32;
 /** A pull that is not filled ends after this and is asked again. */
 const PULL_MS = 5_000;
 const RETRY_MS = 500;
+/** A pull whose end got lost is given up this long after it should have ended. */
+const OVERDUE_MS = 1_000;
+const REQUEST_TIMEOUT = 408;
 /** What may be on its way at once: messages can be megabytes, and the broker is asked for a number of them. */
 const PULL_BYTES = 32 * 1024 * 1024;
 const LEAST_PULL = 8;
@@ -81,9 +84,13 @@ export class MessageSource {
   }
 
   private async pullOnce(consumer: Consumer): Promise<void> {
+    let overdue: NodeJS.Timeout | undefined;
     try {
-      this.pull = await consumer.fetch({ max_messages: this.portion(), expires: PULL_MS });
-      for await (const message of this.pull) {
+      const pull = await consumer.fetch({ max_messages: this.portion(), expires: PULL_MS });
+      this.pull = pull;
+      overdue = setTimeout(() => pull.stop(), PULL_MS + OVERDUE_MS);
+      void stopWhenExpired(pull);
+      for await (const message of pull) {
         this.averageBytes += (message.data.length - this.averageBytes) / 64;
         this.queue.push(message);
         this.wake?.();
@@ -92,10 +99,22 @@ export class MessageSource {
       if (this.stopping) return;
       this.onTrouble(error instanceof Error ? error.message : String(error));
       await sleep(RETRY_MS);
+    } finally {
+      clearTimeout(overdue);
     }
   }
 
   private portion(): number {
     return Math.max(LEAST_PULL, Math.min(BATCH_MESSAGES, Math.floor(PULL_BYTES / Math.max(1, this.averageBytes))));
+  }
+}
+
+/**
+ * nats-server 2.9 sometimes says that a pull has expired without saying how much of it was left; the client then does not count
+ * it as ended and waits for heartbeats that nobody sends, five seconds in which nothing is asked for.
+ */
+async function stopWhenExpired(pull: ConsumerMessages): Promise<void> {
+  for await (const status of pull.status()) {
+    if (status.type === 'debug' && status.code === REQUEST_TIMEOUT) pull.stop();
   }
 }
