@@ -22,7 +22,8 @@ interface Outcomes {
   readonly outcomes: readonly Record<string, unknown>[];
 }
 
-const golden = existsSync(DIR) ? describe : describe.skip;
+// In CI the lent files are there; that they are missing must not pass for a skip.
+const golden = existsSync(DIR) || process.env['CI'] === 'true' ? describe : describe.skip;
 golden('golden answers (skipped where ../shared/golden is absent)', () => {
   it('gate: every line is equal', () => {
     for (const line of lines<GateLine & { verdicts: unknown }>('gate'))

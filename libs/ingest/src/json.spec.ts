@@ -103,7 +103,7 @@ interface Case {
 
 describe.each(['14-nul-byte-jsonb', '17-bigint-ids-as-strings'])('case %s', (name) => {
   const file = new URL(`../../../../shared/data/cases/${name}.json`, import.meta.url);
-  if (!existsSync(file)) {
+  if (!existsSync(file) && process.env['CI'] !== 'true') {
     it.skip(`is not there: ${file.pathname}`, () => undefined);
     return;
   }

@@ -17,7 +17,7 @@ function goldenLines(): GoldenLine[] {
 }
 
 describe('sanitize.jsonl', () => {
-  if (!existsSync(file)) {
+  if (!existsSync(file) && process.env['CI'] !== 'true') {
     it.skip(`is not there: ${file.pathname}`, () => undefined);
     return;
   }

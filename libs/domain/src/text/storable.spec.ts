@@ -51,7 +51,7 @@ describe('storable', () => {
 
 describe('case 14, NUL in jsonb', () => {
   const file = new URL('../../../../../shared/data/cases/14-nul-byte-jsonb.json', import.meta.url);
-  if (!existsSync(file)) {
+  if (!existsSync(file) && process.env['CI'] !== 'true') {
     it.skip(`is not there: ${file.pathname}`, () => undefined);
     return;
   }
