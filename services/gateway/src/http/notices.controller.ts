@@ -40,6 +40,6 @@ export class NoticesController {
     if (!this.broker.isThere)
       throw unavailable('The broker is away, so nothing could be followed; GET /v1/notices has what is stored.');
     reply.hijack();
-    await this.streams.open(caller, new EventStream(reply.raw), lastEventId);
+    await this.streams.open(caller, () => new EventStream(reply.raw), lastEventId);
   }
 }

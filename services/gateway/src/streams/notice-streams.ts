@@ -58,17 +58,25 @@ export class NoticeStreams implements OnModuleInit, OnModuleDestroy {
   }
 
   /** `lastEventId`: the last notice that the reader has; without one, or with one that is no notice, it begins with what comes now. */
-  async open(caller: Caller, stream: EventStream, lastEventId: string | undefined): Promise<void> {
+  async open(caller: Caller, begin: () => EventStream, lastEventId: string | undefined): Promise<void> {
     const resumed = timeOfId(lastEventId);
+    const early: LiveEvent[] = [];
+    let take = (event: LiveEvent): void => void early.push(event);
+    const unfollow = await this.live.follow(caller.project, (event) => take(event));
+    // Answered only now: whoever has the headers misses nothing that is published after them.
+    const stream = begin();
     const reader: Reader = { caller, stream, sent: new Set(), newest: resumed ?? Date.now() * 1_000, waiting: null };
-    const unfollow = await this.live.follow(caller.project, (event) => this.receive(reader, event));
+    take = (event) => this.receive(reader, event);
     stream.onClose(() => {
       this.readers.delete(reader);
       unfollow();
     });
+    if (!stream.open) { unfollow(); return; }
     this.readers.add(reader);
     if (this.closing) stream.end();
-    if (resumed !== null) await this.catchUp(reader);
+    const caughtUp = resumed === null ? Promise.resolve() : this.catchUp(reader);
+    for (const event of early) this.receive(reader, event);
+    await caughtUp;
   }
 
   private receive(reader: Reader, event: LiveEvent): void {
