@@ -71,7 +71,10 @@ export class NoticeStreams implements OnModuleInit, OnModuleDestroy {
       this.readers.delete(reader);
       unfollow();
     });
-    if (!stream.open) { unfollow(); return; }
+    if (!stream.open) {
+      unfollow();
+      return;
+    }
     this.readers.add(reader);
     if (this.closing) stream.end();
     const caughtUp = resumed === null ? Promise.resolve() : this.catchUp(reader);
