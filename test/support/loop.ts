@@ -2,7 +2,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkInvariants, finalState, firstDifference, restlessness, type FinalState } from '#checker';
+import { checkInvariants, finalState, firstDifference, Restlessness, type FinalState } from '#checker';
 import {
   consumers,
   deadLetter,
@@ -108,10 +108,11 @@ export class Loop {
   /** Waits until nothing is under way any more. */
   async quiet(withinMs = 60_000): Promise<void> {
     const until = Date.now() + withinMs;
+    const watch = new Restlessness(this.options);
     let unrest: string[] = [];
     for (let still = 0; still < 2;) {
       try {
-        unrest = await restlessness(this.options);
+        unrest = await watch.look();
       } catch (error) {
         unrest = [error instanceof Error ? error.message : String(error)];
       }

@@ -1,4 +1,4 @@
 export { checkInvariants, type CheckOptions, type CheckResult } from './check-invariants.js';
 export type { Violation } from './findings.js';
 export { finalState, firstDifference, type FinalState, type FinalStateOptions } from './final-state/final-state.js';
-export { restlessness } from './restlessness.js';
+export { Restlessness } from './restlessness.js';

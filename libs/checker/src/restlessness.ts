@@ -1,18 +1,25 @@
-import { whatMoves } from './invariants/quiet.js';
+import { RestWatch } from './invariants/quiet.js';
 import { Broker } from './jetstream/broker.js';
 import { Reader } from './postgres/reader.js';
 
-/** What is still under way in the loop, one line each; nothing when it is at rest. */
-export async function restlessness({ databaseUrl, natsUrl }: { databaseUrl: string; natsUrl: string }): Promise<string[]> {
-  const reader = await Reader.open(databaseUrl);
-  try {
-    const broker = await Broker.open(natsUrl);
+/** Looks at a loop again and again until it is at rest. */
+export class Restlessness {
+  private readonly watch = new RestWatch();
+
+  constructor(private readonly servers: { readonly databaseUrl: string; readonly natsUrl: string }) {}
+
+  /** What is still under way, one line each; nothing when the loop is at rest. Throws when a server does not answer. */
+  async look(): Promise<string[]> {
+    const reader = await Reader.open(this.servers.databaseUrl);
     try {
-      return await whatMoves(reader, broker);
+      const broker = await Broker.open(this.servers.natsUrl);
+      try {
+        return await this.watch.look(reader, broker);
+      } finally {
+        await broker.close();
+      }
     } finally {
-      await broker.close();
+      await reader.close();
     }
-  } finally {
-    await reader.close();
   }
 }

@@ -14,10 +14,21 @@ import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { consumers, deadLetter, streams, type ConsumerContract, type StreamName } from '#contracts';
 import { connectNats } from '#messaging/jetstream';
 
+export interface ConsumerFigures {
+  readonly pending: number;
+  readonly unacknowledged: number;
+  readonly ackFloor: number;
+  /** How often it has delivered anything, ever. */
+  readonly deliveries: number;
+  /** Somebody asks it for messages and gets none, though all that it waits for was delivered more than once. */
+  readonly idle: boolean;
+  readonly ackWaitMs: number;
+}
+
 export interface ConsumerState {
   readonly contract: ConsumerContract;
   /** Null: the consumer does not exist. */
-  readonly found: { readonly pending: number; readonly unacknowledged: number; readonly ackFloor: number } | null;
+  readonly found: ConsumerFigures | null;
 }
 
 export interface StoredMessage {
@@ -57,9 +68,20 @@ export class Broker {
       Object.values(consumers).map(async (contract) => {
         const info = await this.jsm.consumers.info(contract.event.stream, contract.durable).catch(() => null);
         if (info === null) return { contract, found: null };
-        const { num_pending: pending, num_ack_pending: held, ack_floor: floor } = info;
+        const { num_pending: pending, num_ack_pending: held, ack_floor: floor, delivered, config } = info;
         const unacknowledged = held === 0 ? 0 : await this.stillThere(contract, held);
-        return { contract, found: { pending, unacknowledged, ackFloor: floor.stream_seq } };
+        // Pulls wait, and yet what was redelivered before is not given to them.
+        const idle = info.num_waiting > 0 && info.num_redelivered >= held;
+        const ackWaitMs = (config.ack_wait ?? 0) / 1_000_000;
+        const found = {
+          pending,
+          unacknowledged,
+          ackFloor: floor.stream_seq,
+          deliveries: delivered.consumer_seq,
+          idle,
+          ackWaitMs,
+        };
+        return { contract, found };
       }),
     );
   }
