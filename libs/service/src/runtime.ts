@@ -43,8 +43,7 @@ export async function openRuntime(service: ServiceName, loaded: LoadedSettings):
   if (databaseUrl === undefined) throw new Error('DATABASE_URL is not set: give it, or start everything with `fleetmend up`');
   const logger = createLogger(service, level);
   const nats = await connectNats({ url: natsUrl, name: service });
-  const db = createDataSource({ url: databaseUrl, role: `fm_${service}`, name: service });
-  await connectPatiently(db, logger);
+  const db = await connectPatiently(() => createDataSource({ url: databaseUrl, role: `fm_${service}`, name: service }), logger);
   const publisher = new JetStreamPublisher(nats, service);
   const health = new Health();
   const runtime = new ServiceRuntime(service, loaded, {
@@ -63,16 +62,26 @@ export async function openRuntime(service: ServiceName, loaded: LoadedSettings):
   return runtime;
 }
 
-async function connectPatiently(db: DataSource, logger: Logger): Promise<void> {
+const CONNECT_MS = 15_000;
+
+/**
+ * A data source of its own for every try, and not for ever: one whose connection ended while it was being set up waits, when it
+ * is given up, for that connection to come back to its pool.
+ */
+async function connectPatiently(create: () => DataSource, logger: Logger): Promise<DataSource> {
   for (let said = false; ; said = true) {
     try {
-      await db.initialize();
-      return;
+      return await Promise.race([create().initialize(), tooLong(CONNECT_MS)]);
     } catch (error) {
       if (!said) logger.warn(`waiting for the database: ${error instanceof Error ? error.message : String(error)}`);
       await sleep(500);
     }
   }
+}
+
+async function tooLong(ms: number): Promise<never> {
+  await sleep(ms, undefined, { ref: false });
+  throw new Error(`no connection within ${ms} ms`);
 }
 
 function announceHealth({ service, parts: { health, publisher, logger } }: ServiceRuntime): void {
