@@ -21,9 +21,9 @@ module.exports = {
     ),
     rule(
       'domain-imports-nothing',
-      'What is decided depends on no technology: libs/domain imports itself, contracts and node:crypto (and ajv, see below).',
+      'What is decided depends on no technology: libs/domain imports itself, contracts, node:crypto and statistics primitives (and ajv, see below).',
       { path: '^libs/domain/', pathNot: TEST_FILES },
-      { pathNot: ['^libs/domain/', '^libs/contracts/', '^(node:)?crypto$', packages('ajv', 'ajv-formats')] },
+      { pathNot: ['^libs/domain/', '^libs/contracts/', '^(node:)?crypto$', packages('ajv', 'ajv-formats', 'simple-statistics')] },
     ),
     rule(
       'domain-contracts-as-types',
@@ -52,8 +52,9 @@ module.exports = {
         pathNot: [
           '^libs/messaging/src/jetstream/',
           '^libs/service/src/runtime\\.ts$',
-          '^libs/(embedded|testing|checker)/',
+          '^libs/(embedded|testing|checker|client)/',
           '^services/gateway/src/(jetstream|streams)/',
+          '^services/scoring/src/nats/',
           '^services/fleetmend/',
           TEST_FILES,
         ],
@@ -80,6 +81,24 @@ module.exports = {
       'The runtime hands the data source on; it does not use it.',
       { path: '^libs/service/' },
       { path: DATABASE, dependencyTypesNot: ['type-only'] },
+    ),
+    rule(
+      'openai-in-llm',
+      'Models are spoken to in one place; everybody else asks libs/llm.',
+      { path: '^(libs|services)/', pathNot: ['^libs/llm/', TEST_FILES] },
+      { path: packages('openai') },
+    ),
+    rule(
+      'local-model-in-embeddings',
+      'The model that runs here is loaded in one place.',
+      { path: '^(libs|services)/', pathNot: ['^libs/embeddings/', TEST_FILES] },
+      { path: packages('@energetic-ai/[^/]+') },
+    ),
+    rule(
+      'client-alone',
+      'The client is a package of its own: it imports contracts as types, its transport, and nothing else of ours.',
+      { path: '^libs/client/', pathNot: TEST_FILES },
+      { pathNot: ['^libs/client/', '^libs/contracts/', NATS, '^node:'] },
     ),
     rule(
       'handlers-without-drivers',

@@ -64,6 +64,12 @@ const leaks: Readonly<Record<string, readonly [path: string, text: string]>> = {
     'libs/service/src/run.ts',
     "import { DataSource } from 'typeorm'; export const a = DataSource;",
   ],
+  'openai-in-llm': ['services/scoring/src/leak-model.ts', "import OpenAI from 'openai'; export const a = OpenAI;"],
+  'local-model-in-embeddings': [
+    'services/scoring/src/leak-embedding.ts',
+    "import { initModel } from '@energetic-ai/embeddings'; export const a = initModel;",
+  ],
+  'client-alone': ['libs/client/src/leak.ts', "import { egg } from '../../ingest/src/egg.js'; export const a = egg;"],
   'handlers-without-drivers': [
     'services/scoring/src/handlers/leak.ts',
     "import type { DataSource } from 'typeorm'; export type A = DataSource;",
