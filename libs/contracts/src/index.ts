@@ -107,3 +107,13 @@ export {
   type ApiKey,
   type CreatedKey,
 } from './http-operate.js';
+export { rpcSubject, type RpcName } from './rpc-subject.js';
+export {
+  verifyRequest,
+  verifyAnswer,
+  metricRequest,
+  metricAnswer,
+  type VerifyRequest,
+  type MetricRequest,
+  type RpcAnswer,
+} from './rpc.js';
