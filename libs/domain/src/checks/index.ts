@@ -3,3 +3,5 @@ export { EVALUATOR, type CheckContext } from './outcome.js';
 export { traceSignal } from './signal.js';
 export { answerText, requestText } from './text.js';
 export { answerScoreLine, ScoreLineError } from './offline.js';
+export { coherenceTexts, type CoherenceTexts } from './coherence.js';
+export { cosine, embeddingCoherence } from './coherence-embedding.js';

@@ -1,0 +1,2 @@
+export { cosine } from '#domain/checks';
+export { type Embedder, type EmbeddingUsage, type Embeddings } from './embedder.js';
