@@ -1,0 +1,6 @@
+/** What model calls spent. */
+export interface Usage {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
