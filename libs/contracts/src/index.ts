@@ -1,10 +1,13 @@
 export { defineEvent, projectOfSubject, SUBJECT_ROOT, type EventContract, type PayloadOf } from './event.js';
 export { streams, LIVE_PREFIX, type StreamContract, type StreamName } from './streams.js';
 export {
+  builtInMetrics,
+  evaluatorKinds,
   metricNames,
   tiers,
   conditions,
   OUTCOME_METRIC,
+  type EvaluatorKind,
   type MetricName,
   type Tier,
   type Condition,
@@ -56,6 +59,7 @@ export {
   type ProjectSettingsPatch,
   type ProcessSettings,
 } from './settings.js';
+export { judgePlaceholders, type OwnMetric } from './settings-scoring.js';
 export {
   problem,
   fieldProblem,

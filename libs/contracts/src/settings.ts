@@ -1,17 +1,10 @@
 import { z } from 'zod';
-import { metricNames } from './metrics.js';
+import { metricProblems } from './metric-problems.js';
+import { modelShape, scoringShape } from './settings-scoring.js';
 
-const known = new Set<string>(metricNames);
-
-const metricName = z.string().refine((name) => known.has(name), {
-  error: (issue) => `unknown metric "${String(issue.input)}"; known metrics: ${metricNames.join(', ')}`,
-});
-
+const metricName = z.string();
 /** `metric`, or `metric@source` for one source of its values (for example `coherence@lexical`). */
-const gatedMetric = z.string().refine((key) => known.has(key.split('@', 1)[0] ?? ''), {
-  error: (issue) =>
-    `"${String(issue.input)}" names no known metric (write metric or metric@source); known metrics: ${metricNames.join(', ')}`,
-});
+const gatedMetric = z.string();
 
 const unit = z.number().min(0).max(1);
 const seconds = z.number().min(0);
@@ -24,8 +17,7 @@ const gateShape = {
   gate_drop: z.number().min(0).describe('How far below its peak a value must fall to be a regression.'),
 };
 
-/** Settings that a project may change for itself. Every one has a default, so `{}` is a complete project. */
-export const projectSettings = z.strictObject({
+const projectShape = z.strictObject({
   gate_window: gateShape.gate_window.default(5),
   gate_target: gateShape.gate_target.default(0.5),
   gate_gain: gateShape.gate_gain.default(0.02),
@@ -80,6 +72,12 @@ export const projectSettings = z.strictObject({
     .describe(
       'A report further behind the newest turn of its session than this is corrected in the table and the journal, and not published again.',
     ),
+  ...scoringShape,
+});
+
+/** Settings that a project may change for itself. Every one has a default, so `{}` is a complete project. */
+export const projectSettings = projectShape.superRefine((settings, context) => {
+  for (const { path, message } of metricProblems(settings)) context.addIssue({ code: 'custom', path, message });
 });
 export type ProjectSettings = z.output<typeof projectSettings>;
 
@@ -119,6 +117,7 @@ export const processSettings = z.strictObject({
     .min(500)
     .default(10_000)
     .describe('Milliseconds without a heartbeat after which JetStream delivers a message again.'),
+  ...modelShape,
 });
 export type ProcessSettings = z.output<typeof processSettings>;
 

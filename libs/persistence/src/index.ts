@@ -6,4 +6,4 @@ export { UnitOfWork, type JournalEntry, type Transaction } from './unit-of-work.
 export { PostgresAttempts } from './attempts.js';
 export { SettingsDirectory } from './settings-directory.js';
 export { mergeSettings } from './merge-settings.js';
-export { grants } from './migrations/0002-grants.js';
+export { grants } from './grants.js';

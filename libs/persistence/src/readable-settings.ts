@@ -15,7 +15,21 @@ export function readableSettings(
   const whole = projectSettings.safeParse(mergeSettings(base, patch));
   if (whole.success) return { settings: whole.data, trouble: null };
   const trouble = whole.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim()).join(', ');
-  return { settings: before ?? projectSettings.parse(mergeSettings(base, readableKeys(patch))), trouble };
+  return { settings: before ?? withoutUnreadable(base, patch), trouble };
+}
+
+/** A key that can be read for itself may still not fit the others (a tier that names a metric nobody knows): it goes too. */
+function withoutUnreadable(base: ProjectSettingsPatch, row: object): ProjectSettings {
+  let patch = readableKeys(row);
+  for (;;) {
+    const result = projectSettings.safeParse(mergeSettings(base, patch));
+    if (result.success) return result.data;
+    const wrong = new Set(result.error.issues.map(({ path }) => String(path[0])));
+    const kept = Object.fromEntries(Object.entries(patch).filter(([key]) => !wrong.has(key)));
+    // Nothing of the row is at fault by itself: then all of it is.
+    patch = Object.keys(kept).length < Object.keys(patch).length ? kept : {};
+    if (Object.keys(patch).length === 0) return projectSettings.parse(base);
+  }
 }
 
 function readableKeys(row: object): ProjectSettingsPatch {

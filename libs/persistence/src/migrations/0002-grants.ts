@@ -6,7 +6,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  */
 const SCHEMAS = 'edge, scoring, gating, mailbox, evalset, validation, repair, journal';
 
-export const grants: Readonly<Record<string, readonly string[]>> = {
+export const foundationGrants: Readonly<Record<string, readonly string[]>> = {
   fm_gateway: [
     'SELECT, INSERT ON edge.projects, edge.settings, edge.bodies, edge.redrives',
     'SELECT, INSERT ON edge.api_keys',
@@ -48,7 +48,7 @@ export class Grants1764500000002 implements MigrationInterface {
   readonly name = 'Grants1764500000002';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const [role, allowed] of Object.entries(grants)) {
+    for (const [role, allowed] of Object.entries(foundationGrants)) {
       // Roles belong to the whole server: an administrator, or another database of it, may have made them, or be at it just now.
       await runner.query(
         `DO $$ BEGIN
@@ -66,6 +66,6 @@ export class Grants1764500000002 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const role of Object.keys(grants)) await runner.query(`REVOKE ALL ON ALL TABLES IN SCHEMA ${SCHEMAS} FROM ${role}`);
+    for (const role of Object.keys(foundationGrants)) await runner.query(`REVOKE ALL ON ALL TABLES IN SCHEMA ${SCHEMAS} FROM ${role}`);
   }
 }

@@ -1,0 +1,12 @@
+export {
+  HOST_VERSION,
+  lanes,
+  scoringPlan,
+  sourceOf,
+  waitingPlace,
+  type Lane,
+  type MetricEvaluator,
+  type OwnJudgeMetric,
+  type PlanParts,
+  type ScoringPlan,
+} from './plan.js';

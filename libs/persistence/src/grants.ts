@@ -1,0 +1,11 @@
+import { foundationGrants } from './migrations/0002-grants.js';
+import { grantsOfScoringInFull } from './migrations/0003-scoring-in-full.js';
+
+/** Role to what it is granted by all migrations together, in the words of GRANT. */
+export const grants: Readonly<Record<string, readonly string[]>> = joined(foundationGrants, grantsOfScoringInFull);
+
+function joined(...steps: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string[]> {
+  const all: Record<string, string[]> = {};
+  for (const [role, allowed] of steps.flatMap((step) => Object.entries(step))) all[role] = [...(all[role] ?? []), ...allowed];
+  return all;
+}
