@@ -1,4 +1,5 @@
 import { replayAdmission, type AdmitLine } from '#domain/admission';
+import { answerCalibrateLine, withinTolerance, type CalibrateLine } from '#domain/calibration';
 import { nextEpisodes, type EpisodesLine } from '#domain/episodes';
 import { replayGate, type GateLine } from '#domain/gate';
 import { replayNotices, type DedupLine } from '#domain/notices';
@@ -46,6 +47,13 @@ function compareSanitize(line: GoldenLine): Comparison {
   return { expected, actual: { ...answerSanitizeLine(line as unknown as SanitizeLine) } };
 }
 
+/** Means and standard deviations depend on the order of summing: equal within the tolerance is equal. */
+function compareCalibrate(line: GoldenLine): Comparison {
+  const { report } = answerCalibrateLine(line as unknown as CalibrateLine);
+  const expected = { report: line['report'] };
+  return { expected, actual: { report: withinTolerance(report, expected.report as typeof report) } };
+}
+
 const always = (compare: Compare) => (): Compare => compare;
 
 /** Per golden file: how a line of a kind is compared; undefined for a kind that is not built yet. */
@@ -54,4 +62,5 @@ export const files: Readonly<Record<string, (kind: string) => Compare | undefine
   dedup: (kind) => ({ dedup: compareDedup, admit: compareAdmit })[kind],
   episode: always(compareEpisode),
   sanitize: always(compareSanitize),
+  calibrate: always(compareCalibrate),
 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { replayAdmission, type AdmitLine } from './admission/index.js';
+import { answerCalibrateLine, withinTolerance, type CalibrateLine } from './calibration/index.js';
 import { nextEpisodes, type EpisodesLine } from './episodes/index.js';
 import { replayGate, type GateLine } from './gate/index.js';
 import { replayNotices, type DedupLine } from './notices/index.js';
@@ -46,5 +47,9 @@ golden('golden answers (skipped where ../shared/golden is absent)', () => {
     for (const line of lines<EpisodesLine & { episodes: object }>('episode')) {
       expect(nextEpisodes({ ...line, sessions: Object.keys(line.episodes) })).toEqual({ episodes: line.episodes });
     }
+  });
+  it('calibrate: every line is equal, means and standard deviations within 1e-12', () => {
+    for (const line of lines<CalibrateLine & ReturnType<typeof answerCalibrateLine>>('calibrate'))
+      expect(withinTolerance(answerCalibrateLine(line).report, line.report)).toEqual(line.report);
   });
 });
