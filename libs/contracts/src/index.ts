@@ -95,6 +95,7 @@ export {
   type Incident,
   type JournalEvent,
 } from './http-loop.js';
+export { storedScores, storedScoresQuery, type StoredScores } from './http-calibration.js';
 export {
   effectiveSettings,
   settingsPatch,

@@ -7,6 +7,7 @@ import { KeysController } from './http/keys.controller.js';
 import { LoopController } from './http/loop.controller.js';
 import { NoticesController } from './http/notices.controller.js';
 import { OperationsController } from './http/operations.controller.js';
+import { ScoresController } from './http/scores.controller.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { TurnsController } from './http/turns.controller.js';
 import { Bodies } from './ingest/bodies.js';
@@ -25,11 +26,13 @@ import { Notices } from './postgres/notices.js';
 import { Projects } from './postgres/projects.js';
 import { ProjectSettingsRows } from './postgres/project-settings.js';
 import { Sessions } from './postgres/sessions.js';
+import { StoredScoresReader } from './postgres/stored-scores.js';
 import { NoticeStreams } from './streams/notice-streams.js';
 
 const controllers = [
   TurnsController,
   SessionsController,
+  ScoresController,
   NoticesController,
   LoopController,
   SettingsController,
@@ -64,6 +67,7 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: Broker, useValue: broker },
       { provide: Ingest, useValue: ingest },
       { provide: Sessions, useValue: new Sessions(database) },
+      { provide: StoredScoresReader, useValue: new StoredScoresReader(database) },
       { provide: Notices, useValue: notices },
       { provide: NoticeStreams, useValue: new NoticeStreams(broker, new LiveNotices(nats), notices, access) },
       { provide: LoopLists, useValue: new LoopLists(database) },

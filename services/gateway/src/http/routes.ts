@@ -14,10 +14,8 @@ import {
   journalQuery,
   noticePosted,
   noticesQuery,
-  page,
   pageQuery,
   project,
-  readiness,
   scorePosted,
   sessionEndRequest,
   sessionEndResponse,
@@ -26,16 +24,15 @@ import {
   sessionSummary,
   sessionTrajectory,
   settingsPatch,
+  storedScores,
+  storedScoresQuery,
   trajectoryQuery,
   turnEndedInput,
   turnsResponse,
 } from '#contracts';
+import { ok, oneOrMany, other, pageOf } from './answers.js';
+import { publicRoutes } from './public-routes.js';
 import { defineRoute, type Answer, type Named, type RouteContract } from './route.js';
-
-const ok = (body: Named, description: string, status = 200): Answer => ({ status, description, body });
-const other = (mediaType: string, description: string): Answer => ({ status: 200, description, mediaType });
-const pageOf = (name: string, item: z.ZodType): Named => ({ name: `${name}Page`, schema: page(item) });
-const oneOrMany = (schema: z.ZodType): z.ZodType => z.union([schema, z.array(schema)]);
 
 const sessionPath = z.object({ id: sessionIdText });
 const turns: Named = { name: 'TurnsResponse', schema: turnsResponse };
@@ -67,6 +64,15 @@ export const routes = {
     access: ['ingest'],
     body: { name: 'ScoresOrList', schema: oneOrMany(scorePosted.schema), raw: true },
     answers: ingested,
+  }),
+  listScores: defineRoute({
+    id: 'listScores',
+    method: 'GET',
+    path: '/v1/scores',
+    summary: 'Stored values, session by session, newest session first: what calibration replays.',
+    access: ['observe'],
+    query: storedScoresQuery,
+    answers: [ok(pageOf('StoredScores', storedScores), 'A page of sessions with their values.')],
   }),
   endSession: defineRoute({
     id: 'endSession',
@@ -208,57 +214,7 @@ export const routes = {
     params: z.object({ id: z.string().min(1).max(64) }),
     answers: [ok({ name: 'ApiKey', schema: apiKey }, 'The key as it is now.')],
   }),
-  health: defineRoute({
-    id: 'health',
-    method: 'GET',
-    path: '/healthz',
-    summary: 'The process is alive.',
-    access: 'public',
-    answers: [ok({ name: 'Alive', schema: z.object({ status: z.literal('alive') }) }, 'Alive.')],
-  }),
-  ready: defineRoute({
-    id: 'ready',
-    method: 'GET',
-    path: '/readyz',
-    summary: 'Whether turns can be accepted and read: broker, database, migrations.',
-    access: 'public',
-    answers: [
-      ok({ name: 'Readiness', schema: readiness }, 'Ready, perhaps degraded.'),
-      ok({ name: 'Readiness', schema: readiness }, 'Something needed is missing.', 503),
-    ],
-  }),
-  metrics: defineRoute({
-    id: 'metrics',
-    method: 'GET',
-    path: '/metrics',
-    summary: 'Prometheus metrics of this process, and the backlog of every consumer.',
-    access: 'public',
-    answers: [other('text/plain', 'Prometheus text format 0.0.4.')],
-  }),
-  openapi: defineRoute({
-    id: 'openapi',
-    method: 'GET',
-    path: '/openapi.json',
-    summary: 'This document.',
-    access: 'public',
-    answers: [other('application/json', 'OpenAPI 3.1.')],
-  }),
-  asyncapi: defineRoute({
-    id: 'asyncapi',
-    method: 'GET',
-    path: '/asyncapi.json',
-    summary: 'The events on the bus.',
-    access: 'public',
-    answers: [other('application/json', 'AsyncAPI 3.')],
-  }),
-  home: defineRoute({
-    id: 'home',
-    method: 'GET',
-    path: '/',
-    summary: 'What this is and where things are, for people.',
-    access: 'public',
-    answers: [other('text/html', 'A page.')],
-  }),
+  ...publicRoutes,
 } as const;
 
 export const routeTable: readonly RouteContract[] = Object.values(routes);
