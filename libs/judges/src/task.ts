@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Trace, Turn } from '#contracts';
+import type { Usage } from '#llm';
 import type { OwnJudge } from './own/own-judge.js';
-import type { Usage } from './usage.js';
 
 /** One structured question to a model. Instructions are in `system`; `user` holds fenced material from outside only. */
 export interface Question<T> {

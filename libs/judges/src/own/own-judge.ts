@@ -24,9 +24,16 @@ export function checkOwnJudge(definition: OwnJudge): string[] {
   return [...checkPrompt(definition.prompt), ...checkOutput(definition.output)];
 }
 
-/** The names between double braces, in order, with repeats. */
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+
+/** The names between double braces, in order, with repeats; white space around a name does not matter. */
 export function placeholdersOf(prompt: string): string[] {
-  return [...prompt.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map(([, name = '']) => name);
+  return [...prompt.matchAll(PLACEHOLDER)].map(([, name = '']) => name.trim());
+}
+
+/** The prompt with every placeholder replaced by what `textFor` gives for its name. */
+export function filled(prompt: string, textFor: (name: string) => string): string {
+  return prompt.replace(PLACEHOLDER, (_match, name: string) => textFor(name.trim()));
 }
 
 function checkPrompt(prompt: string): string[] {
