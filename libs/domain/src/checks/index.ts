@@ -6,3 +6,5 @@ export { hasFailed, toolCalls, type ToolCall } from './tool-calls.js';
 export { answerScoreLine, ScoreLineError } from './offline.js';
 export { coherenceTexts, type CoherenceTexts } from './coherence.js';
 export { cosine, embeddingCoherence } from './coherence-embedding.js';
+export { trigramCosine } from './similarity.js';
+export { embeddingScale, embeddingTarget, LEXICAL_SCALE, type CoherenceScale } from './coherence-scales.js';
