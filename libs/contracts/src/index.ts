@@ -113,12 +113,5 @@ export {
   type CreatedKey,
 } from './http-operate.js';
 export { rpcSubject, type RpcName } from './rpc-subject.js';
-export {
-  verifyRequest,
-  verifyAnswer,
-  metricRequest,
-  metricAnswer,
-  type VerifyRequest,
-  type MetricRequest,
-  type RpcAnswer,
-} from './rpc.js';
+export { verifyRequest, verifyAnswer, metricRequest, metricAnswer, type VerifyRequest, type MetricRequest } from './rpc.js';
+export { type RpcAnswer } from './rpc-answer.js';

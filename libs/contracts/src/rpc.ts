@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readRpcAnswer, RPC_ANSWERS, type RpcAnswer } from './rpc-answer.js';
 
 const json = z.unknown();
 
@@ -23,50 +24,12 @@ export const metricRequest = z.looseObject({
 });
 export type MetricRequest = z.output<typeof metricRequest>;
 
-/** What a verifier or an own metric said: a value in [0, 1], that it cannot say (null), or why it failed. */
-export type RpcAnswer = { readonly value: number | null; readonly reason: string | null } | { readonly error: string };
-
-const NUMERIC = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-const WORDS: ReadonlyMap<string, boolean | null> = new Map([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]);
-
-/**
- * The answer to `rpc.verify`, however people write one: a number in [0, 1], true, false, null, or any of them as a string; bare
- * or as `{value, reason?}`; or `{error}`. Anything else does not parse: an answer that cannot be read is no verdict.
- */
+/** The answer to `rpc.verify`, in any form that `readRpcAnswer` knows; anything else does not parse. */
 export const verifyAnswer = json.transform((given, context): RpcAnswer => {
-  const answer = readAnswer(given);
+  const answer = readRpcAnswer(given);
   if (answer !== undefined) return answer;
-  context.addIssue({
-    code: 'custom',
-    message: 'expected a number from 0 to 1, true, false or null, or one of them as {value, reason}',
-  });
+  context.addIssue({ code: 'custom', message: `expected ${RPC_ANSWERS}` });
   return z.NEVER;
 });
 /** The answer of a project's own metric is read in the same way. */
 export const metricAnswer = verifyAnswer;
-
-function readAnswer(given: unknown): RpcAnswer | undefined {
-  const { value, reason, error } = isRecord(given) ? given : { value: given };
-  if (typeof error === 'string') return { error };
-  const number = readValue(value);
-  return number === undefined ? undefined : { value: number, reason: typeof reason === 'string' ? reason : null };
-}
-
-function readValue(given: unknown): number | null | undefined {
-  const value = typeof given === 'string' ? readWord(given.trim().toLowerCase()) : given;
-  if (value === null) return null;
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  return typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
-}
-
-function readWord(word: string): unknown {
-  return WORDS.has(word) ? WORDS.get(word) : NUMERIC.test(word) ? Number(word) : undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
