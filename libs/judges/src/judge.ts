@@ -31,7 +31,7 @@ const SPANS_MAX = 50;
 
 /**
  * Judges one metric of one trace (BEHAVIOUR 1.2). `failed` means that this trace has no value and will have none:
- * `too_large`, `content`, `invalid_output`, `unmatched_verdicts`, `bad_definition`. Every other trouble of the model is
+ * `too_large`, `content`, `invalid_output`, `bad_definition`. Every other trouble of the model is
  * thrown as the ModelError that it is, with the usage of the whole judgement, for the caller to ask again or to stop.
  */
 export async function judge(task: JudgeTask, model: JudgeModel): Promise<JudgeOutcome> {

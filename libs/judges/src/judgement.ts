@@ -19,6 +19,13 @@ export class JudgementError extends Error {
   }
 }
 
+export interface DigestShare {
+  /** The id of each tool call by its span's id; one metric always gives the same, or none. */
+  readonly callIds?: ReadonlyMap<string, string>;
+  /** What of the budget (0 to 1) goes to other material. */
+  readonly share?: number;
+}
+
 /** Characters of ordinary text in a token, for bounds that need not be exact. */
 const UNITS_PER_TOKEN = 4;
 
@@ -29,6 +36,7 @@ export class Judgement {
   private spent: Usage = NO_USAGE;
   private tokens: number;
   private isTightened = false;
+  private readonly digests = new Map<number, Digest>();
 
   constructor(
     private readonly task: JudgeTask,
@@ -44,15 +52,16 @@ export class Judgement {
     return this.spent;
   }
 
-  /** The trace within what is left of the budget, after `share` (0 to 1) of it went to other material. */
-  digest(callIds?: ReadonlyMap<string, string>, share = 0): Digest {
-    const made = digest(this.turn, this.trace, {
-      tokens: Math.floor(this.tokens * (1 - share)),
-      countTokens: this.model.countTokens,
-      ...(callIds === undefined ? {} : { callIds }),
-    });
+  /** The trace within what is left of the budget. Made once for each length. */
+  digest({ callIds, share = 0 }: DigestShare = {}): Digest {
+    const tokens = Math.floor(this.tokens * (1 - share));
+    const known = this.digests.get(tokens);
+    if (known !== undefined) return known;
+    const { countTokens } = this.model;
+    const made = digest(this.turn, this.trace, { tokens, countTokens, ...(callIds === undefined ? {} : { callIds }) });
     if (made === undefined)
-      throw new JudgementError('too_large', `The trace does not fit ${this.tokens} tokens, even without the texts of its steps.`);
+      throw new JudgementError('too_large', `The trace does not fit ${tokens} tokens, even without the texts of its steps.`);
+    this.digests.set(tokens, made);
     return made;
   }
 

@@ -40,9 +40,9 @@ describe('argument_correctness by a judge', () => {
         ['c1', 'yes'],
         ['c2', 'yes'],
       ],
-      /did not judge c3/,
+      /no verdict for c3/,
     ],
-    ['missing altogether', [], /did not judge c1, c2, c3/],
+    ['missing altogether', [], /no verdict for c1, c2, c3/],
     [
       'unknown',
       [
@@ -50,7 +50,7 @@ describe('argument_correctness by a judge', () => {
         ['c2', 'yes'],
         ['c9', 'yes'],
       ],
-      /not asked about: "c9"/,
+      /"c9" was judged twice or was not asked about/,
     ],
     [
       'there twice',
@@ -60,11 +60,11 @@ describe('argument_correctness by a judge', () => {
         ['c2', 'yes'],
         ['c3', 'yes'],
       ],
-      /c1 twice/,
+      /"c1" was judged twice/,
     ],
   ] as const)('is failed, not a yes, when an id is %s', async (_what, said, reason) => {
     const outcome = await judged(3, verdicts(...said));
-    expect(outcome).toMatchObject({ status: 'failed', code: 'unmatched_verdicts', value: null });
+    expect(outcome).toMatchObject({ status: 'failed', code: 'invalid_output', value: null });
     expect(outcome.reason).toMatch(reason);
   });
 
@@ -77,8 +77,7 @@ describe('argument_correctness by a judge', () => {
 
   it('asks about many calls in groups, each call once', async () => {
     const model = scriptedModel({
-      argument_correctness: (question) =>
-        verdicts(...idsIn(question).map((id): Said => [id, id === 'c40' ? 'no' : 'yes'])),
+      argument_correctness: (question) => verdicts(...idsIn(question).map((id): Said => [id, id === 'c40' ? 'no' : 'yes'])),
     });
     const outcome = await judge(taskFor('argument_correctness', traceOf(40)), model);
     expect(outcome).toMatchObject({ value: 39 / 40, spans: ['span-40'], usage: { calls: 3 } });

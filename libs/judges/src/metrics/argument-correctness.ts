@@ -4,9 +4,10 @@ import { snippet } from '#domain/text';
 import { headAndTail } from '../digest/cut.js';
 import { plainText, plainValue } from '../digest/plain-text.js';
 import type { Section } from '../digest/fence.js';
-import { JudgementError, type Judgement } from '../judgement.js';
+import type { Judgement } from '../judgement.js';
 import type { Metric, Verdict } from '../metric.js';
-import { argumentsPrompt, type CallVerdict } from '../prompts/arguments.js';
+import { argumentsPrompt, type CallVerdict, type CallVerdicts } from '../prompts/arguments.js';
+import type { Prompt } from '../prompts/prompt.js';
 import { tidy } from '../reason.js';
 import { noToolCalls } from './no-tool-calls.js';
 
@@ -14,6 +15,12 @@ import { noToolCalls } from './no-tool-calls.js';
 interface NamedCall {
   readonly id: string;
   readonly call: ToolCall;
+  readonly arguments: string;
+}
+
+interface Wrong {
+  readonly call: ToolCall;
+  readonly why: string;
 }
 
 /** Calls in one question: models lose count in longer lists. */
@@ -32,45 +39,70 @@ export const argumentCorrectness: Metric = {
   prepare: (judgement) => {
     const all = toolCalls(judgement.trace);
     if (all.length === 0) return noToolCalls;
-    const calls = named(all).filter(({ call }) => call.input !== undefined);
+    const calls = named(all);
     if (calls.length === 0) return { code: 'arguments_not_recorded', reason: 'No tool call recorded its arguments.' };
     return () => judgeAll(judgement, calls, all.length - calls.length);
   },
 };
 
+/** The calls whose arguments were recorded. `null` and an empty text are a call without arguments, and can be judged. */
 function named(calls: readonly ToolCall[]): NamedCall[] {
-  return calls.map((call, at) => ({ id: `c${at + 1}`, call }));
+  return calls.flatMap((call, at) => {
+    if (call.input === undefined) return [];
+    return [{ id: `c${at + 1}`, call, arguments: headAndTail(plainValue(call.input), ARGUMENTS_MAX) }];
+  });
 }
 
 async function judgeAll(judgement: Judgement, calls: readonly NamedCall[], unrecorded: number): Promise<Verdict> {
-  const wrong: { readonly named: NamedCall; readonly why: string }[] = [];
+  const wrong: Wrong[] = [];
   for (const group of groupsOf(calls, judgement.units(CALLS_SHARE))) {
-    const { verdicts } = await judgement.ask(argumentsPrompt, () => materialFor(judgement, group, calls));
-    const byId = verdictsById(group, verdicts);
-    for (const each of group) {
-      const verdict = byId.get(each.id);
-      if (verdict?.correct === 'no') wrong.push({ named: each, why: verdict.reason });
+    const prompt = promptFor(group);
+    const { verdicts } = await judgement.ask(prompt, () => materialFor(judgement, group, calls));
+    const byId = new Map(verdicts.map((verdict) => [verdict.id, verdict]));
+    for (const { id, call } of group) {
+      const verdict = byId.get(id);
+      if (verdict?.correct !== 'yes') wrong.push({ call, why: verdict?.reason ?? '' });
     }
   }
   return {
     value: (calls.length - wrong.length) / calls.length,
     reason: reasonFrom(wrong, calls.length, unrecorded),
-    spans: wrong.map(({ named: { call } }) => call.spanId),
+    spans: wrong.map(({ call }) => call.spanId),
   };
+}
+
+/**
+ * The prompt for one group: an answer counts only when it has each id of the group once, and no other. A call without a
+ * verdict, or with two, cannot be counted, and a guess would be worse than no value.
+ */
+function promptFor(group: readonly NamedCall[]): Prompt<CallVerdicts> {
+  const schema = argumentsPrompt.schema.superRefine(({ verdicts }, context) => {
+    const problem = mismatch(group, verdicts);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, path: ['verdicts'] });
+  });
+  return { ...argumentsPrompt, schema };
+}
+
+function mismatch(group: readonly NamedCall[], verdicts: readonly CallVerdict[]): string | undefined {
+  const left = new Set(group.map(({ id }) => id));
+  for (const { id } of verdicts) {
+    if (!left.delete(id)) return `${JSON.stringify(snippet(id, 40))} was judged twice or was not asked about`;
+  }
+  return left.size === 0 ? undefined : `no verdict for ${[...left].join(', ')}`;
 }
 
 /** Calls in their order, in groups of few enough and short enough ones. */
 function groupsOf(calls: readonly NamedCall[], units: number): NamedCall[][] {
   const groups: NamedCall[][] = [];
   let room = 0;
-  for (const each of calls) {
-    const length = argumentsOf(each.call, units).length;
+  for (const call of calls) {
+    const length = Math.min(call.arguments.length, units);
     const group = groups.at(-1);
     if (group === undefined || group.length >= GROUP_MAX || length > room) {
-      groups.push([each]);
+      groups.push([call]);
       room = units - length;
     } else {
-      group.push(each);
+      group.push(call);
       room -= length;
     }
   }
@@ -78,24 +110,23 @@ function groupsOf(calls: readonly NamedCall[], units: number): NamedCall[][] {
 }
 
 function materialFor(judgement: Judgement, group: readonly NamedCall[], all: readonly NamedCall[]): Section[] {
-  const callIds = new Map(all.map(({ id, call }) => [call.spanId, id]));
   const units = judgement.units(CALLS_SHARE);
-  // A group was made for the whole budget; after a tightening each of its calls gets its share of what is left.
-  const each = Math.max(200, Math.floor(units / group.length));
-  const total = group.reduce((sum, { call }) => sum + argumentsOf(call, units).length, 0);
-  const lines = group.map(
-    ({ id, call }) =>
-      `${id}. ${nameOf(call.tool)}\n   arguments: ${argumentsOf(call, total <= units ? units : each) || '(none)'}`,
-  );
+  const total = group.reduce((sum, call) => sum + call.arguments.length, 0);
+  // A group was made for the whole budget; in a tightened one each call gets its part of what is left.
+  const cap = total <= units ? ARGUMENTS_MAX : Math.floor(units / group.length);
+  const lines = group.map((call) => {
+    const shown = headAndTail(call.arguments, cap).replaceAll('\n', '\n      ');
+    return `${call.id}. ${nameOf(call.call.tool)}\n   arguments: ${shown || '(none)'}`;
+  });
   return [
     { name: 'calls', text: lines.join('\n') },
     { name: 'tools', text: toolsText(judgement, group) },
-    { name: 'trace', text: judgement.digest(callIds, CALLS_SHARE + TOOLS_SHARE).text },
+    { name: 'trace', text: judgement.digest({ callIds: idsOf(all), share: CALLS_SHARE + TOOLS_SHARE }).text },
   ];
 }
 
-function argumentsOf(call: ToolCall, units: number): string {
-  return headAndTail(plainValue(call.input), Math.min(ARGUMENTS_MAX, units));
+function idsOf(calls: readonly NamedCall[]): Map<string, string> {
+  return new Map(calls.map(({ id, call }) => [call.spanId, id]));
 }
 
 /** What the catalogue says about the tools of a group; empty when nothing was recorded. */
@@ -115,31 +146,12 @@ function nameOf(tool: string): string {
   return snippet(plainText(tool), 80);
 }
 
-/** The verdicts of a group by id. A call without one, or with two, cannot be counted, and a guess would be worse than nothing. */
-function verdictsById(group: readonly NamedCall[], verdicts: readonly CallVerdict[]): Map<string, CallVerdict> {
-  const ids = new Set(group.map(({ id }) => id));
-  const byId = new Map<string, CallVerdict>();
-  for (const verdict of verdicts) {
-    const id = verdict.id.replace(/[[\]\s]/g, '');
-    if (!ids.has(id)) throw unmatched(`it judged a call that it was not asked about: ${JSON.stringify(snippet(tidy(id), 40))}`);
-    if (byId.has(id)) throw unmatched(`it judged call ${id} twice`);
-    byId.set(id, verdict);
-  }
-  const missing = [...ids].filter((id) => !byId.has(id));
-  if (missing.length > 0) throw unmatched(`it did not judge ${missing.join(', ')}`);
-  return byId;
-}
-
-function unmatched(what: string): JudgementError {
-  return new JudgementError('unmatched_verdicts', `The model's verdicts do not match the calls: ${what}.`);
-}
-
 /** One sentence from the reasons of the calls that were wrong. */
-function reasonFrom(wrong: readonly { named: NamedCall; why: string }[], judged: number, unrecorded: number): string {
+function reasonFrom(wrong: readonly Wrong[], judged: number, unrecorded: number): string {
   const note = unrecorded === 0 ? '' : ` (${unrecorded} more recorded no arguments and were not judged)`;
   const calls = `${judged} tool ${judged === 1 ? 'call' : 'calls'}`;
   if (wrong.length === 0) return `The arguments of all ${calls} were correct${note}.`;
-  const faults = wrong.slice(0, FAULTS_NAMED).map(({ named: { call }, why }) => {
+  const faults = wrong.slice(0, FAULTS_NAMED).map(({ call, why }) => {
     const words = snippet(tidy(why), WHY_MAX).replace(/[.\s]+$/, '');
     return `"${nameOf(call.tool)}" (span ${snippet(plainText(call.spanId), 40)}): ${words}`;
   });

@@ -104,7 +104,7 @@ function textFor(judgement: Judgement, placeholder: Placeholder, others = 0): st
     case 'answer':
       return short(plainText(answerText(trace)));
     case 'trace':
-      return judgement.digest(undefined, others).text;
+      return judgement.digest({ share: others }).text;
     case 'tools':
       return short((catalogueLines(turn) ?? []).join('\n'));
     case 'task_summary':

@@ -67,7 +67,8 @@ describe('a judge that a project registered', () => {
     [grade, 'excellent'],
     [grade, 'toString'],
   ] as const)('refuses an answer outside its rule: %j, %j', async (output, answer) => {
-    await expect(ask(own('{{answer}}', output), { reason: '', answer })).rejects.toThrow();
+    const { outcome } = await ask(own('{{answer}}', output), { reason: '', answer });
+    expect(outcome).toMatchObject({ status: 'failed', code: 'invalid_output', value: null });
   });
 
   it('sees each text it asks for behind one fence, and nothing else', async () => {

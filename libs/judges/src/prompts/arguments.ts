@@ -28,7 +28,8 @@ reason: one short sentence: the argument and the evidence that decided.
   schema: z.object({
     verdicts: z.array(
       z.object({
-        id: z.string(),
+        // The trace shows ids in brackets, and models copy those.
+        id: z.preprocess((value) => (typeof value === 'string' ? value.replace(/[[\]\s]/g, '') : value), z.string()),
         reason: z.string(),
         correct: z.preprocess((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value), z.enum(['yes', 'no'])),
       }),
