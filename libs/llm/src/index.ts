@@ -1,7 +1,9 @@
 export { type Capabilities, type CapabilityMemory, inMemoryCapabilities } from './capabilities.js';
 export { type Clock } from './clock.js';
+export { type EndpointTools, ModelEndpoint } from './model-endpoint.js';
 export { ModelError, type ModelErrorKind } from './model-error.js';
-export { type Price, type PriceTable } from './prices.js';
+export { type Price, type PriceTable, priceTable } from './prices.js';
+export { PRICES_TAKEN } from './price-list.js';
 export {
   type ChatMessage,
   type ChatReply,
@@ -15,5 +17,6 @@ export {
   type ToolCall,
   type ToolDefinition,
 } from './requests.js';
+export { countTokens, tokenCounter } from './tokens.js';
 export { unitScore } from './unit-score.js';
 export { addUsage, NO_USAGE, type Usage } from './usage.js';

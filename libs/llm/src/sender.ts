@@ -1,0 +1,169 @@
+import { errorOf, explain } from './classify.js';
+import type { Clock } from './clock.js';
+import { HttpClient, type HttpReply } from './http-client.js';
+import { isRecord, parseJson } from './json-text.js';
+import type { Meter } from './meter.js';
+import { ModelError } from './model-error.js';
+import { cancelled, Pacer, Patience } from './pacer.js';
+import type { EndpointOptions } from './requests.js';
+import { countTokens } from './tokens.js';
+
+/** Failures before anything was sent. */
+const NEVER_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+/** Beyond the first request of a call: more would turn one slow minute of a provider into a storm. */
+const RETRIES = 2;
+/** The first wait without a hint; it doubles. */
+const BACKOFF_MS = 500;
+const MAX_WAIT_MS = 60_000;
+
+/** The note on tokens that the endpoint did not count for us. */
+export const ESTIMATED = 'tokens estimated';
+
+export interface Send<T> {
+  readonly path: string;
+  readonly body: object;
+  /** Takes the reply apart; what it throws is handled as the request's failure. */
+  readonly read: (reply: Record<string, unknown>) => T;
+  readonly meter: Meter;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Call {
+  readonly retry: number;
+  readonly patience: Patience;
+  readonly signal: AbortSignal | undefined;
+}
+
+type Outcome<T> = { readonly value: T } | { readonly failure: ModelError };
+
+/** Gets an answer out of an endpoint: paces, times out, classifies what goes wrong, and tries again where that can help. */
+export class Sender {
+  private readonly client: HttpClient;
+  private readonly pacer: Pacer;
+
+  constructor(
+    private readonly options: EndpointOptions,
+    private readonly clock: Clock,
+  ) {
+    this.client = new HttpClient(options);
+    this.pacer = new Pacer(options.concurrency, clock);
+  }
+
+  /** @throws ModelError; its usage is for the caller to fill in from the meter */
+  async send<T>(send: Send<T>): Promise<T> {
+    const { signal } = send;
+    const patience = new Patience(this.options.maxWaitMs ?? MAX_WAIT_MS);
+    for (let retry = 0; ; retry += 1) {
+      const outcome = await this.pacer.run(() => this.request(send), patience, signal);
+      if ('value' in outcome) return outcome.value;
+      await this.beforeRetry(outcome.failure, { retry, patience, signal });
+    }
+  }
+
+  /** Waits, or throws the error when trying again is not allowed or would take too long. */
+  private async beforeRetry(error: ModelError, call: Call): Promise<void> {
+    if (error.kind !== 'rate_limit' && error.kind !== 'unavailable') throw error;
+    const wait = error.retryAfterMs ?? BACKOFF_MS * 2 ** call.retry;
+    const forAll = error.kind === 'rate_limit' || error.retryAfterMs !== undefined;
+    if (forAll) this.pacer.pause(wait);
+    if (call.retry >= RETRIES || !call.patience.covers(wait)) throw error;
+    // The pause holds for this call as well: it waits, out of its patience, with all the others.
+    if (forAll) return;
+    call.patience.spend(wait);
+    await this.pacer.wait(wait, call.signal);
+  }
+
+  private async request<T>({ path, body, read, meter, signal }: Send<T>): Promise<Outcome<T>> {
+    const started = performance.now();
+    const deadline = new Deadline(this.options.timeoutMs, signal);
+    try {
+      return { value: read(this.objectIn(await this.client.send(path, body, deadline.signal))) };
+    } catch (error) {
+      const failure = error instanceof ModelError ? error : deadline.errorOf(error);
+      if (mayBeCharged(failure)) {
+        meter.tokens({ input: await countTokens(JSON.stringify(body)), output: 0 });
+        meter.note(ESTIMATED);
+      }
+      return { failure };
+    } finally {
+      meter.request(performance.now() - started);
+      deadline.end();
+    }
+  }
+
+  private objectIn(reply: HttpReply): Record<string, unknown> {
+    if (reply.status >= 300) throw errorOf(reply, this.clock.now());
+    const read = parseJson(reply.text);
+    if (!read.ok) throw notJson(reply);
+    if (!isRecord(read.value)) throw unusable('an answer that is not an object', reply.status);
+    const { error, choices, data } = read.value;
+    if (error !== undefined && error !== null && choices === undefined && data === undefined) {
+      throw errorOf(reply, this.clock.now());
+    }
+    return read.value;
+  }
+}
+
+/** The endpoint answered something no fallback understands; it may do better in a moment. */
+export function unusable(what: string, status: number): ModelError {
+  return new ModelError('unavailable', explain('unavailable', `HTTP ${status} with ${what}`), { status });
+}
+
+function notJson({ status, headers, text }: HttpReply): ModelError {
+  const isPage = /html/i.test(headers.get('content-type') ?? '') || /^\s*<(!doctype|html)/i.test(text);
+  if (!isPage) return unusable('a body that is not JSON, or cut off', status);
+  const detail = `HTTP ${status} with a web page, such as a gateway's login`;
+  return new ModelError('config', explain('config', detail), { status });
+}
+
+/** Whoever hangs up in the middle, or cannot read the answer, may have to pay for it all the same. */
+function mayBeCharged({ kind, status, cause }: ModelError): boolean {
+  if (kind === 'timeout' || kind === 'cancelled') return true;
+  if (kind !== 'unavailable') return false;
+  return status === undefined ? !codesOf(cause).some((code) => NEVER_SENT.includes(code)) : status < 300;
+}
+
+/** Codes of an error and of what caused it, as Node's network and undici give them. */
+function codesOf(error: unknown): string[] {
+  if (!isRecord(error)) return [];
+  const { code, cause } = error;
+  return [...(typeof code === 'string' ? [code] : []), ...codesOf(cause)];
+}
+
+/** Time-out and cancellation of one request. AbortSignal.any would keep a listener on a long-lived signal for each request. */
+class Deadline {
+  private readonly controller = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private late = false;
+  private readonly abort = (): void => this.controller.abort();
+
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly caller?: AbortSignal,
+  ) {
+    this.timer = setTimeout(() => {
+      this.late = true;
+      this.abort();
+    }, timeoutMs);
+    caller?.addEventListener('abort', this.abort);
+    if (caller?.aborted === true) this.abort();
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  errorOf(error: unknown): ModelError {
+    if (this.caller?.aborted === true) return cancelled(this.caller);
+    if (this.late || codesOf(error).some((code) => /^UND_ERR_\w+_TIMEOUT$/.test(code))) {
+      return new ModelError('timeout', explain('timeout', `no complete answer in ${this.timeoutMs} ms`), { cause: error });
+    }
+    const detail = [error instanceof Error ? error.message : String(error), ...codesOf(error)].join(', ');
+    return new ModelError('unavailable', explain('unavailable', detail), { cause: error });
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.caller?.removeEventListener('abort', this.abort);
+  }
+}
