@@ -20,6 +20,7 @@ import { TurnEndedHandler } from '../../services/scoring/src/handlers/turn-ended
 import { decodeTurn } from '../../services/scoring/src/decode-turn.js';
 import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
 import { TurnStore } from '../../services/scoring/src/postgres/turn-store.js';
+import { Verifiers } from '../../services/scoring/src/verifiers.js';
 
 export interface Event {
   readonly id: string | null;
@@ -82,10 +83,12 @@ export class Pipeline {
     this.mailbox = new TurnEvaluatedHandler(mailbox.work, alerts, batch);
     const scoring = await this.work('scoring');
     this.scoringWork = scoring.work;
-    this.turnStore = new TurnStore();
-    this.turns = new TurnEndedHandler(scoring.work, new SettingsDirectory(scoring.db, {}), this.turnStore);
-    this.tiers = new TierRequestedHandler(scoring.work, this.turnStore);
-    this.posted = new ScorePostedHandler(scoring.work, new ScoreStore());
+    const scores = new ScoreStore();
+    this.turnStore = new TurnStore(scores);
+    const lanes = { nudge: () => undefined };
+    this.turns = new TurnEndedHandler(scoring.work, new SettingsDirectory(scoring.db, {}), this.turnStore, new Verifiers(), lanes);
+    this.tiers = new TierRequestedHandler(scoring.work, this.turnStore, lanes);
+    this.posted = new ScorePostedHandler(scoring.work, scores);
   }
 
   private async work(service: 'gating' | 'mailbox' | 'scoring'): Promise<{ db: DataSource; work: UnitOfWork }> {

@@ -1,28 +1,56 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import type { LoadedSettings } from '#config';
 import { SettingsDirectory, UnitOfWork } from '#persistence';
 import { startService, type RunningService, type ServiceRuntime } from '#service';
+import { AnswerWait } from './handlers/answer-wait.js';
 import { ScorePostedHandler } from './handlers/score-posted.handler.js';
 import { TierRequestedHandler } from './handlers/tier-requested.handler.js';
 import { TurnEndedHandler } from './handlers/turn-ended.handler.js';
 import { TraceWait } from './handlers/trace-wait.js';
+import { Lanes } from './jobs/lanes.js';
+import { laneTasks } from './jobs/lane-tasks.js';
+import { ModelServices } from './jobs/model-services.js';
+import { JobStore } from './postgres/job-store.js';
+import { StoredCapabilities } from './postgres/model-capabilities.js';
 import { ScoreStore } from './postgres/score-store.js';
 import { TurnStore } from './postgres/turn-store.js';
+import { VerifierStore } from './postgres/verifier-store.js';
+import { Verifiers } from './verifiers.js';
 
 @Module({})
 export class ScoringModule {}
 
-export function scoringModule({ parts }: ServiceRuntime): DynamicModule {
+export function scoringModule(runtime: ServiceRuntime): DynamicModule {
+  const { work, settings } = runtime.parts;
   return {
     module: ScoringModule,
     controllers: [TurnEndedHandler, TierRequestedHandler, ScorePostedHandler],
     providers: [
-      { provide: UnitOfWork, useValue: parts.work },
-      { provide: SettingsDirectory, useValue: parts.settings },
-      TurnStore,
+      { provide: UnitOfWork, useValue: work },
+      { provide: SettingsDirectory, useValue: settings },
+      { provide: Verifiers, useValue: new Verifiers() },
       ScoreStore,
+      TurnStore,
+      JobStore,
+      VerifierStore,
       TraceWait,
+      AnswerWait,
+      lanes(runtime),
     ],
+  };
+}
+
+function lanes(runtime: ServiceRuntime): Provider {
+  const { work, settings } = runtime.parts;
+  const { max_concurrent_evals: concurrency, shutdown_grace_s: graceS } = runtime.loaded.process;
+  return {
+    provide: Lanes,
+    inject: [JobStore, VerifierStore, Verifiers],
+    useFactory: (store: JobStore, verifierStore: VerifierStore, verifiers: Verifiers): Lanes => {
+      const models = new ModelServices(runtime.loaded.process, new StoredCapabilities(work));
+      const tasks = laneTasks(runtime, { store, verifierStore, verifiers, models });
+      return new Lanes(store, settings, tasks, { concurrency, graceMs: (graceS * 1000) / 2, models });
+    },
   };
 }
 

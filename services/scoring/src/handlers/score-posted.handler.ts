@@ -5,6 +5,7 @@ import { sessionKey } from '#domain/ids';
 import type { Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
 import { UnitOfWork } from '#persistence';
+import { numberOf } from '../sent-scores.js';
 import { ScoreStore, type PostedScore } from '../postgres/score-store.js';
 
 @Controller()
@@ -25,7 +26,7 @@ export class ScorePostedHandler {
         session: payload.session_id,
         trace: score.trace_id ?? '',
         metric: score.metric,
-        value: score.value,
+        value: numberOf(score.value),
         reason: score.reason ?? null,
       })),
     );

@@ -1,10 +1,11 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { consumers, type TierRequested } from '#contracts';
+import { consumers, type Tier, type TierRequested } from '#contracts';
 import { sessionKey } from '#domain/ids';
 import type { Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
 import { UnitOfWork } from '#persistence';
+import { Lanes } from '../jobs/lanes.js';
 import { TurnStore } from '../postgres/turn-store.js';
 
 @Controller()
@@ -12,6 +13,7 @@ export class TierRequestedHandler {
   constructor(
     private readonly work: UnitOfWork,
     private readonly turns: TurnStore,
+    @Inject(Lanes) private readonly lanes: Pick<Lanes, 'nudge'>,
   ) {}
 
   @OnBatch(consumers.scoringTiers)
@@ -22,13 +24,12 @@ export class TierRequestedHandler {
       t: payload.turn_index,
       tier: payload.tier,
     }));
-    await this.work.run(async (tx) => {
-      for (const tier of [2, 3] as const)
-        await this.turns.answer(
-          tx,
-          tier,
-          requests.filter((one) => one.tier === tier),
-        );
+    const ofTier = (tier: Tier): typeof requests => requests.filter((one) => one.tier === tier);
+    const made = await this.work.run(async (tx) => {
+      const second = await this.turns.answer(tx, 2, ofTier(2));
+      const third = await this.turns.answer(tx, 3, ofTier(3));
+      return second || third;
     });
+    if (made) this.lanes.nudge();
   }
 }

@@ -1,46 +1,52 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { consumers, type ProjectSettings } from '#contracts';
-import { gateConfig, type GateConfig } from '#domain/gate';
-import { contentHash } from '#domain/ids';
 import { TerminalError, type Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
 import { SettingsDirectory, UnitOfWork } from '#persistence';
 import { acceptedTurn, byKey, type AcceptedTurn, type TurnPayload } from '../accepted-turn.js';
 import { decodeTurn, readBody } from '../decode-turn.js';
+import { Lanes } from '../jobs/lanes.js';
 import type { ConfiguredTurn } from '../postgres/turn-rows.js';
 import { bodyKey, TurnStore } from '../postgres/turn-store.js';
+import { turnConfig, type NamedConfig } from '../turn-config.js';
+import { Verifiers } from '../verifiers.js';
 
 @Controller()
 export class TurnEndedHandler {
   /** What a project's settings decide, by the settings object itself: a change makes a new object. */
-  private readonly configs = new WeakMap<ProjectSettings, { id: string; config: GateConfig }>();
+  private readonly configs = new WeakMap<ProjectSettings, NamedConfig>();
 
   constructor(
     private readonly work: UnitOfWork,
     private readonly settings: SettingsDirectory,
     private readonly turns: TurnStore,
+    private readonly verifiers: Verifiers,
+    @Inject(Lanes) private readonly lanes: Pick<Lanes, 'nudge'>,
   ) {}
 
   @OnBatch(consumers.scoringTurns, { decode: decodeTurn })
   async handle(@Payload() batch: readonly Delivery<TurnPayload>[]): Promise<void> {
-    await this.work.run(async (tx) => {
+    const made = await this.work.run(async (tx) => {
       const bodies = await this.turns.referencedBodies(tx, batch);
       const accepted = batch.map((delivery) => resolve(delivery, bodies));
       const configured = await Promise.all(accepted.map((one) => this.configure(one)));
-      await this.turns.accept(tx, configured.sort(byKey));
+      return this.turns.accept(tx, configured.sort(byKey));
     });
+    if (made) this.lanes.nudge();
   }
 
   private async configure(accepted: AcceptedTurn): Promise<ConfiguredTurn> {
     const settings = await this.settings.of(accepted.project);
     let known = this.configs.get(settings);
     if (known === undefined) {
-      const config = gateConfig(settings);
-      known = { id: contentHash(JSON.stringify(config)), config };
+      known = turnConfig(settings);
       this.configs.set(settings, known);
     }
-    return { ...accepted, configId: known.id, config: known.config, traceWaitS: settings.trace_wait_s };
+    const { id: configId, config } = known;
+    const { trace_wait_s: traceWaitS, accept_host_outcome: acceptHostOutcome } = settings;
+    const verify = this.verifiers.shouldAsk(accepted.project);
+    return { ...accepted, configId, config, traceWaitS, acceptHostOutcome, rules: settings, verify };
   }
 }
 

@@ -17,7 +17,7 @@ export interface Scored {
 export function emitScored(
   tx: Transaction,
   { s, t, project, session, acceptedAt, configId, partial, traceparent }: Scored,
-  answer: Pick<PayloadOf<typeof traceScored>, 'tier' | 'answer' | 'scores' | 'signals'>,
+  answer: Pick<PayloadOf<typeof traceScored>, 'tier' | 'answer' | 'scores' | 'signals'> & { pending?: boolean; skipped?: string },
 ): void {
   tx.emit({
     event: traceScored,
@@ -25,8 +25,8 @@ export function emitScored(
     project,
     traceparent,
     payload: {
-      ...{ session_id: session, turn_index: t, ...answer, accepted_at: acceptedAt, config: configId },
-      ...{ pending: false, partial, skipped: null },
+      ...{ session_id: session, turn_index: t, accepted_at: acceptedAt, config: configId },
+      ...{ pending: false, partial, skipped: null, ...answer },
     },
   });
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { derivedId } from '#domain/ids';
 import type { Transaction } from '#persistence';
-import { attachPosted, attachStrays } from './score-rows.js';
+import { attachSent } from './sent-rows.js';
 
 export interface PostedScore {
   readonly s: string;
@@ -25,11 +25,19 @@ interface StoredScore {
 
 const keyOf = ({ s, t, trace, metric }: Omit<StoredScore, 'value'>): string => JSON.stringify([s, t, trace, metric]);
 
-/** Scores that come by themselves: a verifier's answer, before or after its turn. */
+/** Scores that come by themselves: a verifier's answer, or a host's, before or after its turn. */
 @Injectable()
 export class ScoreStore {
   /** The first answer about the same thing stays. `posted` is in the order of the stream, which decides who is first within it. */
   async post(tx: Transaction, posted: readonly PostedScore[]): Promise<void> {
+    if (posted.length === 0) return;
+    await this.keep(tx, posted);
+    await attachSent(tx, distinctKeys(posted));
+  }
+
+  /** The facts alone, for whoever attaches them itself. */
+  async keep(tx: Transaction, posted: readonly PostedScore[]): Promise<void> {
+    if (posted.length === 0) return;
     const inserted = await tx.query<StoredScore>(
       `INSERT INTO scoring.posted_scores (s, t, project, session, trace, metric, value, reason)
        SELECT DISTINCT ON (s, t, trace, metric) s, t, project, session, trace, metric, value, reason
@@ -38,12 +46,15 @@ export class ScoreStore {
       [JSON.stringify(posted.map((one, place) => ({ ...one, place })))],
     );
     if (inserted.length < posted.length) await journalConflicts(tx, posted);
-    await attachPosted(tx, posted);
   }
 
   async attachStray(tx: Transaction): Promise<void> {
-    await attachStrays(tx);
+    await attachSent(tx);
   }
+}
+
+function distinctKeys(posted: readonly PostedScore[]): { s: string; t: number }[] {
+  return [...new Map(posted.map(({ s, t }) => [`${s}|${t}`, { s, t }])).values()];
 }
 
 /** Another answer than the one that stays: somebody may want to know. Other words for the same value are none. */

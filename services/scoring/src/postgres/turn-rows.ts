@@ -1,14 +1,18 @@
 import type { Turn } from '#contracts';
-import type { GateConfig } from '#domain/gate';
 import { derivedId } from '#domain/ids';
 import { jsonBytes, stringifyJson } from '#ingest';
 import type { Transaction } from '#persistence';
 import type { AcceptedTurn } from '../accepted-turn.js';
+import type { TurnConfig } from '../turn-config.js';
+import type { AdmissionRules } from './admission.js';
 
 export interface ConfiguredTurn extends AcceptedTurn {
   readonly configId: string;
-  readonly config: GateConfig;
+  readonly config: TurnConfig;
   readonly traceWaitS: number;
+  readonly rules: AdmissionRules;
+  readonly acceptHostOutcome: boolean;
+  readonly verify: boolean;
 }
 
 export interface Key {

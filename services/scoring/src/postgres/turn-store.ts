@@ -4,10 +4,17 @@ import type { Delivery } from '#messaging';
 import type { Transaction } from '#persistence';
 import type { TurnPayload } from '../accepted-turn.js';
 import { boundedReason } from '../bounded-score.js';
-import { looksBack } from '../score-turn.js';
+import { looksBack, scoreTier } from '../score-tier.js';
+import { outcomeInTurn } from '../sent-scores.js';
+import { admitTurns, pacedSessions } from './admission.js';
 import { emitScored } from './emit-scored.js';
-import { attachPosted } from './score-rows.js';
-import { answerTurns, loadTurns, LOOK_BACK, lockLookingBack, lockSessions } from './turn-answers.js';
+import { insertJobs, VERIFIER, type NewJob } from './job-rows.js';
+import { earlierAnswers, LOOK_BACK, openTier, type Answerable } from './open-tier.js';
+import { saveScores } from './score-rows.js';
+import { ScoreStore, type PostedScore } from './score-store.js';
+import { attachToNew, sentByTurn, sentRows } from './sent-rows.js';
+import { settleTiers } from './settle-tiers.js';
+import { loadTurns, lockLookingBack, lockSessions } from './stored-turns.js';
 import {
   awaitsTraces,
   insertBodies,
@@ -27,6 +34,8 @@ export const OVERDUE_ROWS = 64;
 /** The facts of turns and the answers given about them (DATAFLOW, steps 2 and 4). Every method works inside the caller's transaction. */
 @Injectable()
 export class TurnStore {
+  constructor(private readonly scores: ScoreStore) {}
+
   /** Bodies that the gateway stored instead of sending, by hash. A project finds its own only. */
   async referencedBodies(tx: Transaction, batch: readonly Delivery<TurnPayload>[]): Promise<Map<string, Buffer>> {
     const wanted = batch.flatMap(({ project, payload }) => ('body_ref' in payload ? [{ project, hash: payload.body_ref }] : []));
@@ -39,46 +48,54 @@ export class TurnStore {
     return new Map(rows.map(({ project, hash, body }) => [bodyKey(project, hash), body]));
   }
 
-  /** Stores new turns and answers their first tier; known ones change nothing. `turns` is sorted by key. */
-  async accept(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
+  /** Stores new turns and answers their first tier; known ones change nothing. `turns` is sorted by key. Returns whether jobs were made. */
+  async accept(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<boolean> {
     const distinct = new Map<string, ConfiguredTurn>();
     for (const one of turns) if (!distinct.has(keyOf(one))) distinct.set(keyOf(one), one);
     const first = [...distinct.values()];
     await saveConfigs(tx, first);
     await saveSessions(tx, first);
-    await lockSessions(
-      tx,
-      first.flatMap(({ s, config }) => (looksBack(config) ? [s] : [])),
-    );
+    const looking = first.flatMap(({ s, config }) => (looksBack(config) ? [s] : []));
+    await lockSessions(tx, [...new Set([...looking, ...pacedSessions(first)])].sort());
     const inserted = new Set((await insertTurns(tx, first)).map(keyOf));
     const fresh = first.filter((one) => inserted.has(keyOf(one)));
     await insertBodies(tx, fresh);
     await journalConflicts(tx, turns, inserted);
-    const ready = fresh.filter((one) => !awaitsTraces(one.turn)).map((one) => ({ ...one, partial: false }));
-    await attachPosted(tx, fresh);
-    await answerTurns(tx, 1, ready);
+    const admitted = await admitTurns(tx, fresh);
+    await this.scores.keep(tx, admitted.flatMap(hostOutcomes));
+    const sent = await sentRows(tx, fresh);
+    const ready = admitted.filter((one) => !awaitsTraces(one.turn)).map((one) => ({ ...one, partial: false }));
+    const asked = await openTier(tx, 1, ready, sentByTurn(ready, sent));
+    await attachToNew(tx, sent);
+    const verified = await insertJobs(
+      tx,
+      admitted.filter(({ verify }) => verify).map(({ s, t, project, config }) => verifierJob({ s, t, project, config })),
+    );
     await this.answerFollowers(
       tx,
-      fresh.filter(({ config }) => looksBack(config)),
+      admitted.filter(({ config }) => looksBack(config)),
     );
+    return asked || verified;
   }
 
-  /** Answers a costlier tier that the gate asked for, once per turn and tier. */
-  async answer(tx: Transaction, tier: 2 | 3, requests: readonly (Key & { traceparent?: string | undefined })[]): Promise<void> {
-    if (requests.length === 0) return;
+  /** Answers a costlier tier that the gate asked for, once per turn and tier. Returns whether jobs were made. */
+  async answer(tx: Transaction, tier: 2 | 3, requests: readonly (Key & { traceparent?: string | undefined })[]): Promise<boolean> {
+    if (requests.length === 0) return false;
     await lockLookingBack(tx, requests);
     const claimed = await tx.query<Key>(
       `WITH asked AS (SELECT t.s, t.t FROM scoring.turns t JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
-         WHERE t.answered_${tier} = 0 ORDER BY t.s, t.t FOR UPDATE OF t)
+         WHERE t.answered_${tier} = 0 AND NOT EXISTS (SELECT 1 FROM scoring.tier_waits w WHERE w.s = t.s AND w.t = t.t AND w.tier = ${tier})
+         ORDER BY t.s, t.t FOR UPDATE OF t)
        UPDATE scoring.turns SET answered_${tier} = 1 FROM asked WHERE turns.s = asked.s AND turns.t = asked.t RETURNING turns.s, turns.t`,
       [keysJson(requests)],
     );
     const causes = new Map(requests.map((one) => [keyOf(one), one.traceparent]));
     const turns = await loadTurns(tx, claimed);
-    await answerTurns(
+    return openTier(
       tx,
       tier,
       turns.map((one) => ({ ...one, traceparent: causes.get(keyOf(one)) })),
+      sentByTurn(turns, await sentRows(tx, turns)),
     );
   }
 
@@ -100,7 +117,8 @@ export class TurnStore {
        UPDATE scoring.turns SET wait_until = NULL, partial = true, answered_1 = 1 FROM due WHERE turns.s = due.s AND turns.t = due.t RETURNING turns.s, turns.t`,
       [keysJson(due)],
     );
-    await answerTurns(tx, 1, await loadTurns(tx, claimed));
+    const turns = await loadTurns(tx, claimed);
+    await openTier(tx, 1, turns, sentByTurn(turns, await sentRows(tx, turns)));
     return claimed.length;
   }
 
@@ -134,22 +152,45 @@ export class TurnStore {
       [keysJson(late)],
     );
     if (followers.length === 0) return;
-    const turns = await loadTurns(tx, followers);
+    await this.lookAgain(tx, await loadTurns(tx, followers));
+  }
+
+  /** What looks back is made anew; the rest of each tier stays as it is. Skipped turns were never looked at. */
+  private async lookAgain(tx: Transaction, turns: readonly Answerable[]): Promise<void> {
+    const earlier = await earlierAnswers(tx, turns);
     for (const tier of [1, 2, 3] as const) {
-      const answered = await tx.query<Key & { answer: number }>(
-        `UPDATE scoring.turns SET answered_${tier} = answered_${tier} + 1 FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
-         WHERE turns.s = k.s AND turns.t = k.t AND answered_${tier} > 0 RETURNING turns.s, turns.t, answered_${tier} AS answer`,
-        [keysJson(turns.filter(({ config }) => config.tiers[tier].includes('loop_detection')))],
+      const known = await tx.query<Key & { ordinal: number; trace: string }>(
+        `SELECT c.s, c.t, c.ordinal, c.trace FROM scoring.scores c JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
+         WHERE c.tier = ${tier} AND c.metric = '${LOOKING_BACK}' AND c.source = 'check' ORDER BY c.s, c.t`,
+        [keysJson(turns)],
       );
-      const answers = new Map(answered.map((one) => [keyOf(one), one.answer]));
-      await answerTurns(
-        tx,
-        tier,
-        turns.filter((one) => answers.has(keyOf(one))),
-        answers,
-      );
+      const rows = turns.flatMap((one) => {
+        const scores = scoreTier(one.turn, tier, one.config, { earlierAnswers: earlier.get(keyOf(one)) ?? [], sent: [] });
+        return known
+          .filter((row) => keyOf(row) === keyOf(one))
+          .flatMap(({ ordinal, trace }) =>
+            scores
+              .filter(({ score }) => score.metric === LOOKING_BACK && (score.trace_id ?? '') === trace)
+              .map(({ score }) => ({ s: one.s, t: one.t, tier, ordinal, score, provider: null })),
+          );
+      });
+      await saveScores(tx, rows);
+      await settleTiers(tx, [...new Map(rows.map(({ s, t }) => [keyOf({ s, t }), { s, t, tier }])).values()]);
     }
   }
+}
+
+const LOOKING_BACK = 'loop_detection';
+
+/** The agent's own word about the outcome, where the project takes it for one. */
+function hostOutcomes({ s, t, project, turn, acceptHostOutcome }: ConfiguredTurn): PostedScore[] {
+  if (!acceptHostOutcome) return [];
+  return outcomeInTurn(turn).map((one) => ({ s, t, project, session: turn.session_id, ...one }));
+}
+
+function verifierJob({ s, t, project, config }: Pick<ConfiguredTurn, 's' | 't' | 'project' | 'config'>): NewJob {
+  const retryS = (config.scoring?.score_retry_h ?? 24) * 3_600;
+  return { s, t, tier: 0, provider: VERIFIER, lane: 'verifier', project, evals: 1, retryS };
 }
 
 /** Names a stored body: whose it is, and its hash. */

@@ -1,0 +1,60 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { everySecond, type Repetition } from '#service';
+import { JobStore } from '../postgres/job-store.js';
+import { VerifierStore } from '../postgres/verifier-store.js';
+import { Verifiers } from '../verifiers.js';
+
+/** What one run answers at most before it lets the next begin. */
+const PAGES = 100;
+
+/** The time-outs of what waits for evaluators: a tier is answered with the rest pending, a value that cannot be had is given up. */
+@Injectable()
+export class AnswerWait implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(AnswerWait.name);
+  private repetition: Repetition | undefined;
+
+  constructor(
+    private readonly jobs: JobStore,
+    private readonly verifierStore: VerifierStore,
+    private readonly verifiers: Verifiers,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.quietly(() => this.refresh());
+    this.repetition = everySecond(
+      () => this.tick(),
+      (error) => this.logger.debug(messageOf(error)),
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.repetition?.stop();
+  }
+
+  async tick(): Promise<void> {
+    await this.quietly(() => allPages(() => this.jobs.answerDue()));
+    await this.quietly(() => allPages(() => this.jobs.expire()));
+    await this.quietly(() => this.refresh());
+  }
+
+  private async refresh(): Promise<void> {
+    this.verifiers.refresh(await this.verifierStore.known());
+  }
+
+  /** A database that is away is said by the consumers; the next tick tries again. */
+  private async quietly(job: () => Promise<void>): Promise<void> {
+    try {
+      await job();
+    } catch (error) {
+      this.logger.debug(messageOf(error));
+    }
+  }
+}
+
+async function allPages(page: () => Promise<number>): Promise<void> {
+  for (let left = PAGES; left > 0 && (await page()) > 0; left -= 1);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

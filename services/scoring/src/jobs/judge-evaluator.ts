@@ -1,0 +1,105 @@
+import type { Usage } from '#llm';
+import { ModelError, tokenCounter, type ModelEndpoint, type PriceTable } from '#llm';
+import { judge, promptHash, type StageMemory } from '#judges';
+import { thresholdOf } from '#domain/gate';
+import type { MetricEvaluator, ScoringPlan } from '#domain/scoring';
+import type { LoadedJob, Wanted } from '../postgres/job-store.js';
+import type { Spent } from '../postgres/usage-rows.js';
+import { evaluatorOf } from '../score-tier.js';
+import { backoffMs, BLOCKED_DELAY_MS, Trouble } from './trouble.js';
+import type { ValueEvaluator, Verdict } from './value-task.js';
+
+/** Tokens of a trace that a judge is shown: what most turns fit into, and about a cent of a large model. */
+export const DIGEST_TOKENS = 6_000;
+
+/** Whether a model without a price may be asked for this project: never when its spending is limited. */
+export type MaySpend = (project: string) => Promise<boolean>;
+
+/** Judges (BEHAVIOUR 1.2) behind one endpoint. */
+export class JudgeEvaluator implements ValueEvaluator {
+  constructor(
+    private readonly endpoint: ModelEndpoint,
+    private readonly prices: PriceTable,
+    private readonly hasCostLimit: MaySpend,
+  ) {}
+
+  async evaluate(job: LoadedJob, wanted: Wanted, tools: { stages: StageMemory; signal: AbortSignal }): Promise<Verdict> {
+    const { config, turn } = job;
+    const evaluator = evaluatorOf(wanted.metric, config);
+    const model = evaluator.kind === 'judge' ? evaluator.model : null;
+    const trace = (turn.traces ?? []).find(({ trace_id: id }) => id === wanted.trace);
+    if (model === null || trace === undefined) throw new Error(`nothing to judge: ${wanted.metric} of trace "${wanted.trace}"`);
+    await requirePrice(model, job, this.prices, this.hasCostLimit);
+    const own = ownOf(evaluator);
+    const hash = promptHash(wanted.metric, own);
+    try {
+      const { usage, ...outcome } = await judge(
+        {
+          ...{ metric: wanted.metric, turn, trace, threshold: thresholdOf(config, wanted.metric) },
+          ...(own === undefined ? {} : { definition: own }),
+          ...samplesOf(config.scoring, job),
+          digestTokens: DIGEST_TOKENS,
+          ...tools,
+        },
+        { ask: (question) => this.endpoint.structured({ model, ...question }), countTokens: await tokenCounter() },
+      );
+      return { outcome, evaluator: `judge/${model}/${hash}`, promptHash: hash, spent: spentOf(model, usage) };
+    } catch (error) {
+      throw modelTrouble(error, model, job.job.attempts);
+    }
+  }
+}
+
+function ownOf(evaluator: MetricEvaluator): { prompt: string; output: NonNullable<OwnOutput> } | undefined {
+  if (evaluator.kind !== 'judge' || evaluator.own === undefined) return undefined;
+  const { prompt, output } = evaluator.own;
+  return { prompt, output };
+}
+type OwnOutput = NonNullable<Extract<MetricEvaluator, { kind: 'judge' }>['own']>['output'];
+
+/** Only a breach of tier 2 is judged twice more. */
+function samplesOf(plan: ScoringPlan | undefined, { job }: LoadedJob): { samples: number; confirmBreach: boolean } {
+  return { samples: plan?.judge_samples ?? 1, confirmBreach: job.tier === 2 && (plan?.confirm_breach ?? true) };
+}
+
+export async function requirePrice(model: string, { job }: LoadedJob, prices: PriceTable, hasCostLimit: MaySpend): Promise<void> {
+  if (prices.price(model) !== null || !(await hasCostLimit(job.project))) return;
+  const error = `The project limits its spending (max_cost_usd), and the model ${model} has no price: set model_prices, or take the limit away.`;
+  throw new Trouble({ kind: 'blocked', code: 'unpriced', error, delayMs: BLOCKED_DELAY_MS });
+}
+
+export function spentOf(model: string, { calls, inputTokens, outputTokens, costUsd, latencyMs }: Usage): Spent | null {
+  return calls === 0 ? null : { model, calls, inputTokens, outputTokens, costUsd, latencyMs };
+}
+
+const REST_MS = 5_000;
+
+/** What becomes of a job whose model did not answer. Anything but a model's error is passed on. */
+export function modelTrouble(error: unknown, model: string, attempts: number): unknown {
+  if (!(error instanceof ModelError)) return error;
+  const spent = spentOf(model, error.usage);
+  const because = { cause: error };
+  switch (error.kind) {
+    case 'auth':
+    case 'config':
+    case 'billing':
+      return new Trouble({ kind: 'blocked', code: error.kind, error: error.message, delayMs: BLOCKED_DELAY_MS }, spent, because);
+    case 'rate_limit':
+    case 'unavailable':
+      return new Trouble(
+        { kind: 'rest', code: error.kind, error: error.message, delayMs: error.retryAfterMs ?? REST_MS },
+        spent,
+        because,
+      );
+    case 'timeout':
+      return new Trouble({ kind: 'failed', error: error.message, delayMs: error.retryAfterMs ?? backoffMs(attempts) }, spent, because);
+    case 'cancelled':
+      return new Trouble({ kind: 'returned' }, spent, because);
+    case 'context_length':
+    case 'content':
+    case 'invalid_output':
+      return error;
+    default:
+      return error.kind satisfies never;
+  }
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lane } from '#domain/scoring';
+import type { ClaimedJob, CostLimit } from '../postgres/job-claims.js';
+import type { JobStore, LoadedJob } from '../postgres/job-store.js';
+
+/** Runs one evaluation when there is room for it. */
+export type Slot = <T>(evaluation: () => Promise<T>) => Promise<T>;
+
+/** Does one claimed job and records what came of it. */
+export interface LaneTask {
+  run(job: LoadedJob, slot: Slot, signal: AbortSignal): Promise<void>;
+}
+
+export interface LaneOptions {
+  readonly lane: Lane;
+  /** Evaluations in progress at once. */
+  readonly concurrency: number;
+  readonly task: LaneTask;
+  readonly limits: () => Promise<readonly CostLimit[]>;
+  /** Providers that this process does not ask. */
+  readonly except?: () => readonly string[];
+  readonly onError: (error: unknown) => void;
+}
+
+const IDLE_MS = 1_000;
+const PAUSE_MS = 1_000;
+const RENEW_MS = 20_000;
+
+/**
+ * Works through one lane of jobs: claims as many as there is room for, a few ahead so that no slot waits for the database,
+ * and keeps its leases alive. Several processes share a lane.
+ */
+export class LaneWorker {
+  private readonly limit: LimitFunction;
+  private readonly held = new Map<string, ClaimedJob>();
+  private readonly running = new Set<Promise<void>>();
+  private readonly abort = new AbortController();
+  private stopping = false;
+  private loop: Promise<void> = Promise.resolve();
+  private renewal: NodeJS.Timeout | undefined;
+  private wake: () => void = () => undefined;
+
+  constructor(
+    private readonly store: JobStore,
+    private readonly options: LaneOptions,
+  ) {
+    this.limit = pLimit(options.concurrency);
+  }
+
+  start(): void {
+    this.renewal = setInterval(() => void this.renew(), RENEW_MS);
+    this.loop = this.run();
+  }
+
+  /** There may be a job. */
+  nudge(): void {
+    this.wake();
+  }
+
+  /** No further claim; what is in progress may take `graceMs`, then its jobs are given back. */
+  async stop(graceMs: number): Promise<void> {
+    this.stopping = true;
+    this.wake();
+    await this.loop;
+    const grace = setTimeout(() => this.abort.abort(), graceMs);
+    await Promise.all(this.running);
+    clearTimeout(grace);
+    clearInterval(this.renewal);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      try {
+        const room = this.room();
+        const taken = room > 0 ? await this.take(room) : 0;
+        if (taken === 0) await this.idle(room > 0 ? IDLE_MS : undefined);
+      } catch (error) {
+        this.options.onError(error);
+        await this.idle(PAUSE_MS);
+      }
+    }
+  }
+
+  /** A quarter more than run at once: what is claimed ahead waits here instead of in the database. */
+  private room(): number {
+    const { concurrency } = this.options;
+    return concurrency + Math.ceil(concurrency / 4) - this.limit.activeCount - this.limit.pendingCount;
+  }
+
+  private async take(room: number): Promise<number> {
+    const { lane, limits, except } = this.options;
+    if (!(await this.store.hasWork(lane))) return 0;
+    const claim = { lane, most: room, lease: randomUUID(), limits: await limits(), except: except?.() ?? [] };
+    const claimed = await this.store.claim(claim);
+    for (const job of claimed) this.held.set(keyOf(job), job);
+    try {
+      const loaded = await this.store.load(claimed);
+      for (const job of loaded) this.begin(job);
+      return loaded.length;
+    } catch (error) {
+      // The leases run out by themselves.
+      for (const job of claimed) this.held.delete(keyOf(job));
+      throw error;
+    }
+  }
+
+  private begin(job: LoadedJob): void {
+    const done = this.options.task
+      .run(job, (evaluation) => this.limit(evaluation).finally(() => this.wake()), this.abort.signal)
+      .catch(this.options.onError)
+      .finally(() => {
+        this.running.delete(done);
+        this.held.delete(keyOf(job.job));
+        this.wake();
+      });
+    this.running.add(done);
+  }
+
+  private async renew(): Promise<void> {
+    if (this.held.size > 0) await this.store.renew([...this.held.values()]).catch(this.options.onError);
+  }
+
+  /** Until something may have changed, or `ms` are over. */
+  private async idle(ms: number | undefined): Promise<void> {
+    if (this.stopping) return;
+    const woken = new Promise<void>((resolve) => (this.wake = resolve));
+    const timer = new AbortController();
+    const slept = ms === undefined ? [] : [sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)];
+    await Promise.race([woken, ...slept]);
+    timer.abort();
+  }
+}
+
+function keyOf({ s, t, tier, provider }: ClaimedJob): string {
+  return `${s}|${t}|${tier}|${provider}`;
+}

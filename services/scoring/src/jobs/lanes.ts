@@ -1,0 +1,86 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { ProjectSettings } from '#contracts';
+import type { Lane } from '#domain/scoring';
+import { InfrastructureError } from '#messaging';
+import { SettingsDirectory } from '#persistence';
+import type { CostLimit } from '../postgres/job-claims.js';
+import { JobStore } from '../postgres/job-store.js';
+import { LaneWorker, type LaneTask } from './lane-worker.js';
+import { DIGEST_TOKENS } from './judge-evaluator.js';
+import type { ModelServices } from './model-services.js';
+
+/** What each lane does with a job. */
+export type LaneTasks = Readonly<Record<Lane, LaneTask>>;
+
+export interface LanesOptions {
+  readonly concurrency: number;
+  /** Milliseconds that work in progress may take at the end. */
+  readonly graceMs: number;
+  readonly models: Pick<ModelServices, 'prices' | 'close'>;
+}
+
+/** The workers of this process, one for each kind of evaluator. */
+@Injectable()
+export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(Lanes.name);
+  private readonly workers: LaneWorker[];
+
+  constructor(
+    store: JobStore,
+    private readonly settings: SettingsDirectory,
+    tasks: LaneTasks,
+    private readonly options: LanesOptions,
+  ) {
+    this.workers = (Object.keys(tasks) as Lane[]).map(
+      (lane) =>
+        new LaneWorker(store, {
+          lane,
+          concurrency: options.concurrency,
+          task: tasks[lane],
+          limits: () => (lane === 'judge' || lane === 'embedding' ? this.limits(lane) : Promise.resolve([])),
+          onError: (error) => this.say(error),
+        }),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    for (const worker of this.workers) worker.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.stop(this.options.graceMs)));
+    await this.options.models.close();
+  }
+
+  /** A transaction has committed that may have made jobs. */
+  nudge(): void {
+    for (const worker of this.workers) worker.nudge();
+  }
+
+  /** Projects with a limit on their day's cost, whose model has a price: for one without, the evaluator says what is wrong. */
+  private async limits(lane: 'judge' | 'embedding'): Promise<CostLimit[]> {
+    const all = [...(await this.settings.all())];
+    return all.flatMap(([project, settings]) => {
+      const model = lane === 'judge' ? settings.judge_model : settings.embedding_model;
+      const price = model === null ? null : this.options.models.prices.price(model);
+      if (settings.max_cost_usd <= 0 || price === null) return [];
+      const { inputPerMillion: input, outputPerMillion: output } = price;
+      const reserveUsd = callsOf(lane, settings) * ((TOKENS_IN * input) / 1e6 + (TOKENS_OUT * output) / 1e6);
+      return [{ project, maxUsd: settings.max_cost_usd, reserveUsd }];
+    });
+  }
+
+  private say(error: unknown): void {
+    // A database that is away is said by the consumers.
+    if (!(error instanceof InfrastructureError)) this.logger.warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+}
+
+/** A digest, a prompt and an extracted stage; a verdict with its reason. */
+const TOKENS_IN = DIGEST_TOKENS + 1_500;
+const TOKENS_OUT = 800;
+
+/** The most calls that one value usually takes: two shared stages, the samples, and two more to confirm a breach. */
+function callsOf(lane: 'judge' | 'embedding', { judge_samples: samples, confirm_breach: confirm }: ProjectSettings): number {
+  return lane === 'embedding' ? 1 : 2 + samples + (confirm ? 2 : 0);
+}

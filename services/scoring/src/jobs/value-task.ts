@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Score } from '#contracts';
+import type { StageMemory } from '#judges';
+import { InfrastructureError } from '#messaging';
+import type { Ending } from '../job-ending.js';
+import type { Evaluated, JobResult } from '../postgres/job-results.js';
+import type { JobStore, LoadedJob, Wanted } from '../postgres/job-store.js';
+import type { Spending, Spent } from '../postgres/usage-rows.js';
+import type { LaneTask, Slot } from './lane-worker.js';
+import { StageRecorder } from './stage-recorder.js';
+import { backoffMs, Trouble, worst } from './trouble.js';
+
+/** What an evaluator says of one trace. */
+export interface Verdict {
+  readonly outcome: Pick<Score, 'status' | 'value' | 'reason' | 'code'> & { readonly spans: readonly string[] };
+  /** The evaluator as it was when it answered. */
+  readonly evaluator: string;
+  readonly promptHash: string | null;
+  readonly spent: Spent | null;
+}
+
+/** Makes one value, or throws Trouble. */
+export interface ValueEvaluator {
+  evaluate(job: LoadedJob, wanted: Wanted, tools: { stages: StageMemory; signal: AbortSignal }): Promise<Verdict>;
+}
+
+/** After so many failures of its own kind, an evaluator will not do better. */
+const FAILURES_MAX = 5;
+const SAVE_PAUSE_MS = 1_000;
+
+type Attempt = { readonly evaluated?: Evaluated; readonly spending?: Spending; readonly ending: Ending };
+
+/** The values of a job, made side by side as far as there is room, and recorded together. */
+export class ValueTask implements LaneTask {
+  constructor(
+    private readonly store: Pick<JobStore, 'save'>,
+    private readonly evaluator: ValueEvaluator,
+    /** Told what is wrong with the provider, or null when it has answered. */
+    private readonly onHealth: (detail: string | null) => void,
+  ) {}
+
+  async run(job: LoadedJob, slot: Slot, signal: AbortSignal): Promise<void> {
+    const stages = new StageRecorder(job.stages);
+    let stopped: Ending | null = null;
+    const attempts = await Promise.all(
+      job.wanted.map((wanted) =>
+        slot(async (): Promise<Attempt> => {
+          // Once the provider is in trouble, the rest of the job need not find out again.
+          if (stopped !== null || signal.aborted) return { ending: stopped ?? { kind: 'returned' } };
+          const attempt = await this.attempt(job, wanted, { stages: stages.of(wanted.trace), signal });
+          if (attempt.ending.kind === 'rest' || attempt.ending.kind === 'blocked') stopped = attempt.ending;
+          return attempt;
+        }),
+      ),
+    );
+    const ending = worst(attempts.map((one) => one.ending));
+    this.tellHealth(ending, attempts);
+    await this.save(
+      {
+        job: job.job,
+        ending,
+        stages: stages.made,
+        evaluated: attempts.flatMap(({ evaluated }) => (evaluated === undefined ? [] : [evaluated])),
+        spendings: attempts.flatMap(({ spending }) => (spending === undefined ? [] : [spending])),
+      },
+      signal,
+    );
+  }
+
+  private async attempt(
+    job: LoadedJob,
+    wanted: Wanted,
+    tools: { stages: StageMemory; signal: AbortSignal },
+  ): Promise<Attempt> {
+    try {
+      const { outcome, evaluator, promptHash, spent } = await this.evaluator.evaluate(job, wanted, tools);
+      const { metric, trace, source } = wanted;
+      const score = { metric, trace_id: trace === '' ? null : trace, source, evaluator, ...outcome, spans: [...outcome.spans] };
+      const evaluated = { score, askedAs: wanted.evaluator, promptHash, spent };
+      return { evaluated, ...(spent === null ? {} : { spending: { metric, ...spent } }), ending: { kind: 'done' } };
+    } catch (error) {
+      return this.failure(job, wanted, error);
+    }
+  }
+
+  private failure({ job }: LoadedJob, { metric, trace, source, evaluator }: Wanted, error: unknown): Attempt {
+    if (error instanceof Trouble)
+      return { ending: error.ending, ...(error.spent === null ? {} : { spending: { metric, ...error.spent } }) };
+    if (error instanceof InfrastructureError) return { ending: { kind: 'returned' } };
+    const reason = `The evaluator failed: ${error instanceof Error ? error.message : String(error)}`;
+    if (job.attempts + 1 < FAILURES_MAX) return { ending: { kind: 'failed', error: reason, delayMs: backoffMs(job.attempts) } };
+    const common = { metric, trace_id: trace === '' ? null : trace, source, evaluator, spans: [] };
+    const score: Score = { ...common, status: 'failed', value: null, code: 'evaluator_failed', reason };
+    return { evaluated: { score, askedAs: evaluator, promptHash: null, spent: null }, ending: { kind: 'done' } };
+  }
+
+  private tellHealth(ending: Ending, attempts: readonly Attempt[]): void {
+    if (ending.kind === 'rest' && ending.code === 'unavailable') this.onHealth(ending.error);
+    else if (attempts.some(({ evaluated }) => evaluated !== undefined)) this.onHealth(null);
+  }
+
+  /** What was paid for is not thrown away because the database is away for a moment. */
+  private async save(result: JobResult, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        return await this.store.save(result);
+      } catch (error) {
+        if (!(error instanceof InfrastructureError) || signal.aborted) throw error;
+        await sleep(SAVE_PAUSE_MS);
+      }
+    }
+  }
+}

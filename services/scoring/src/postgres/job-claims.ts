@@ -1,0 +1,107 @@
+import type { Lane } from '#domain/scoring';
+import type { Transaction } from '#persistence';
+import type { TierKey } from './score-rows.js';
+
+export interface ClaimedJob extends TierKey {
+  readonly provider: string;
+  readonly project: string;
+  readonly lease: string;
+  /** How often it has failed for reasons of its own. */
+  readonly attempts: number;
+  /** How often it was taken, since it was last given back in order: a job that kills its worker shows here. */
+  readonly claims: number;
+  readonly evals: number;
+}
+
+/** A project whose spending is bounded: `reserveUsd` is the most that one value may cost. */
+export interface CostLimit {
+  readonly project: string;
+  readonly maxUsd: number;
+  readonly reserveUsd: number;
+}
+
+export interface Claim {
+  readonly lane: Lane;
+  /** At most so many jobs. */
+  readonly most: number;
+  readonly lease: string;
+  readonly limits: readonly CostLimit[];
+  /** Providers that are not to be asked: this process cannot, or may not. */
+  readonly except?: readonly string[];
+}
+
+/** Values that one claim works on at most, so that a turn of a thousand traces gives way to others in between. */
+export const EVALS_PER_CLAIM = 16;
+export const LEASE_S = 60;
+/** Whoever takes a job of a provider that was in trouble tries it for the others, who wait so long. */
+const PROBE_S = 30;
+
+/**
+ * Leases the next jobs: every project in turn, and within a project every session in turn. A provider that is blocked or rests is
+ * left alone until its time; then one job tries it. A project with a cost limit gets no more than what is left of its day can pay,
+ * with what others have reserved taken off.
+ */
+export async function claimJobs(tx: Transaction, { lane, most, lease, limits, except = [] }: Claim): Promise<ClaimedJob[]> {
+  const limited = JSON.stringify(limits.map(({ project, maxUsd, reserveUsd }) => ({ project, max: maxUsd, reserve: reserveUsd })));
+  if (limits.length > 0) {
+    await tx.query(
+      `INSERT INTO scoring.budgets (project) SELECT project FROM json_to_recordset($1::json) AS r(project text) ORDER BY project ON CONFLICT DO NOTHING`,
+      [limited],
+    );
+    await tx.query(
+      `SELECT project FROM scoring.budgets JOIN json_to_recordset($1::json) AS r(project text) USING (project) ORDER BY project FOR UPDATE OF budgets`,
+      [limited],
+    );
+  }
+  const claimed = await tx.query<ClaimedJob>(CLAIM, [lane, most, lease, limited, except]);
+  await probe(tx, claimed);
+  return claimed;
+}
+
+async function probe(tx: Transaction, claimed: readonly ClaimedJob[]): Promise<void> {
+  if (claimed.length === 0) return;
+  await tx.query(
+    `UPDATE scoring.provider_blocks b SET probe_at = now() + interval '${PROBE_S} seconds'
+     FROM (SELECT DISTINCT project, provider FROM json_to_recordset($1::json) AS r(project text, provider text)) k
+     WHERE b.project = k.project AND b.provider = k.provider`,
+    [JSON.stringify(claimed.map(({ project, provider }) => ({ project, provider })))],
+  );
+}
+
+/** Distinct (project, provider) pairs are found by hopping through the index: what it costs grows with them, not with the queue. */
+const CLAIM = `
+WITH RECURSIVE pairs AS (
+  (SELECT project, provider FROM scoring.score_jobs WHERE lane = $1 ORDER BY project, provider LIMIT 1)
+  UNION ALL
+  SELECT n.project, n.provider FROM pairs p CROSS JOIN LATERAL (
+    SELECT j.project, j.provider FROM scoring.score_jobs j
+    WHERE j.lane = $1 AND (j.project, j.provider) > (p.project, p.provider) ORDER BY j.project, j.provider LIMIT 1) n
+), open AS (
+  SELECT p.project, p.provider, CASE WHEN b.project IS NULL THEN 2 * $2::int ELSE 1 END AS most,
+    floor((l.max - coalesce(d.cost_usd, 0) - r.usd) / nullif(l.reserve, 0)) AS payable, coalesce(l.reserve, 0) AS reserve
+  FROM pairs p
+  LEFT JOIN scoring.provider_blocks b USING (project, provider)
+  LEFT JOIN json_to_recordset($4::json) AS l(project text, max float8, reserve float8) USING (project)
+  LEFT JOIN scoring.spend d ON l.project IS NOT NULL AND d.project = p.project AND d.day = (now() AT TIME ZONE 'utc')::date
+  CROSS JOIN LATERAL (SELECT CASE WHEN l.project IS NULL THEN 0 ELSE coalesce((SELECT sum(j.reserved_usd) FROM scoring.score_jobs j
+    WHERE j.project = p.project AND j.reserved_usd > 0 AND j.leased_until > now()), 0) END AS usd) r
+  WHERE (b.probe_at IS NULL OR b.probe_at <= now()) AND p.provider <> ALL ($5::text[])
+), heads AS (
+  SELECT o.project, o.payable, o.reserve, c.*, least(c.evals, ${EVALS_PER_CLAIM}) AS used, row_number() OVER (PARTITION BY o.project, o.provider ORDER BY c.round, c.s, c.t, c.tier) AS nth
+  FROM open o CROSS JOIN LATERAL (
+    SELECT j.s, j.t, j.tier, j.provider, j.round, j.evals FROM scoring.score_jobs j
+    WHERE j.lane = $1 AND j.project = o.project AND j.provider = o.provider AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
+    ORDER BY j.round, j.s, j.t, j.tier LIMIT o.most) c
+), turns AS (
+  SELECT h.*, row_number() OVER (PARTITION BY h.project ORDER BY h.nth, h.provider) AS place,
+    sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) AS running
+  FROM heads h
+), chosen AS (
+  SELECT j.s, j.t, j.tier, j.provider, t.reserve * t.used AS reserved
+  FROM turns t JOIN scoring.score_jobs j USING (s, t, tier, provider)
+  WHERE (t.payable IS NULL OR t.running <= t.payable) AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
+  ORDER BY t.place, md5(j.s::text || $3::text) LIMIT $2::int FOR UPDATE OF j SKIP LOCKED
+)
+UPDATE scoring.score_jobs j SET lease = ($3::text)::uuid, leased_until = now() + interval '${LEASE_S} seconds', claims = j.claims + 1, reserved_usd = c.reserved
+FROM chosen c WHERE j.s = c.s AND j.t = c.t AND j.tier = c.tier AND j.provider = c.provider
+RETURNING j.s, j.t, j.tier, j.provider, j.project, j.lease, j.attempts, j.claims, j.evals`;
