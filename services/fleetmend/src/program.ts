@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { registerCalibrate } from './commands/calibrate.js';
 import { registerDead } from './commands/dead.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerKeys } from './commands/keys.js';
@@ -36,6 +37,7 @@ export function createProgram(version: string, finish: Finish): Command {
     registerKeys,
     registerSettings,
     registerDead,
+    registerCalibrate,
     registerOffline,
   ];
   for (const register of registrations) register(program, finish);

@@ -1,6 +1,7 @@
 export {
   calibrate,
   histogramOf,
+  recommendThreshold,
   SWEEP_THRESHOLDS,
   type CalibrationInput,
   type CalibrationReport,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { calibrate, histogramOf, SWEEP_THRESHOLDS, type CalibrationInput } from './report.js';
+import { calibrate, histogramOf, recommendThreshold, SWEEP_THRESHOLDS, type CalibrationInput } from './report.js';
 
 type Scores = Record<string, Record<string, number>>;
 const input = (scores: Scores, labels: Record<string, boolean> | null = null, targetPrecision = 0.9): CalibrationInput => ({
@@ -51,6 +51,25 @@ describe('calibrate', () => {
     const scores = new Map([['__proto__', new Map([['constructor', 0.2]])]]);
     const report = calibrate({ ...input({}), scores, labels: new Map([['__proto__', true]]) });
     expect(report.metrics[0]).toMatchObject({ metric: 'constructor', labeled: { tp: 1 } });
+  });
+});
+
+describe('recommendThreshold', () => {
+  const recommended = (scores: Scores, labels: Record<string, boolean>, target: number) => {
+    const [metric] = calibrate(input(scores, labels, target)).metrics;
+    return metric === undefined ? undefined : recommendThreshold(metric);
+  };
+  const scores = { a: { m: 0.02 }, b: { m: 0.3 }, c: { m: 0.42 }, d: { m: 0.6 }, e: { m: 0.9 } };
+  const labels = { a: true, b: true, c: false, d: true, e: false };
+
+  it('takes the most recall among those that reach the target, and of those the lowest', () => {
+    expect(recommended(scores, labels, 0.9)).toMatchObject({ threshold: 0.35, tp: 2, fp: 0 });
+    expect(recommended(scores, labels, 0.75)).toMatchObject({ threshold: 0.65, tp: 3, fp: 1 });
+  });
+
+  it('recommends none when none reaches the target, or nothing is labelled', () => {
+    expect(recommended({ a: { m: 0.5 } }, { a: false }, 0)).toBeNull();
+    expect(recommended({ a: { m: 0.5 } }, { other: true }, 0.5)).toBeNull();
   });
 });
 

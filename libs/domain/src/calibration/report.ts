@@ -139,6 +139,16 @@ function labelledMetric(sweep: readonly SweepPoint[], inForce: SweepPoint, targe
   };
 }
 
+/**
+ * The point of the sweep to set: of those that reach the target precision with a true positive, the one with the most recall; ties
+ * go to the lowest threshold. Null when none reaches it, or nothing is labelled.
+ */
+export function recommendThreshold({ sweep, labeled }: MetricCalibration): SweepPoint | null {
+  if (labeled === null) return null;
+  const reaching = sweep.filter(({ tp, precision }) => tp > 0 && (precision ?? 0) >= labeled.target_precision);
+  return reaching.reduce<SweepPoint | null>((best, point) => (best === null || point.tp > best.tp ? point : best), null);
+}
+
 function agreementOf(metrics: readonly string[], { scores, thresholdOf }: CalibrationInput): number | null {
   if (metrics.length < 2) return null;
   const complete = [...scores.values()].filter((own) => metrics.every((metric) => own.has(metric)));
