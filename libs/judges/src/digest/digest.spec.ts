@@ -77,6 +77,24 @@ describe('digest', () => {
     expect(text).not.toMatch(/msg_1|choices|content/);
   });
 
+  it('reads messages in JSON text, and shows a long request once, above the steps', () => {
+    const request = 'book it '.repeat(20).trim();
+    const input = JSON.stringify({
+      messages: [
+        { type: 'system', content: 'Be brief.' },
+        { type: 'human', content: request },
+      ],
+    });
+    const text = digestOf(trace([span({ span_id: 'a', input, output: 'booked' })]));
+    expect(text).toBe(`request: ${request}\nsteps:\n1. LLM gpt\n   input: system: Be brief.\n   output: booked\nanswer: booked`);
+  });
+
+  it('leaves what a tool returned to its span, and shows it in messages where there is none', () => {
+    const input = [{ role: 'tool', content: '{"seat":"12A"}' }];
+    expect(digestOf(trace([span({ span_id: 'a', input })]))).toContain('input: tool: {"seat":"12A"}');
+    expect(digestOf(trace([span({ span_id: 'a', input }), toolSpan('b')]))).not.toContain('12A');
+  });
+
   it('shows tool calls inside messages only where no span shows them', () => {
     const asking = { role: 'assistant', content: null, tool_calls: [{ function: { name: 'book', arguments: '{}' } }] };
     const model = span({ span_id: 'a', output: { choices: [{ message: asking }] } });

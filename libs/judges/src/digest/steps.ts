@@ -1,6 +1,6 @@
 import type { Span, Trace } from '#contracts';
-import { hasFailed, toolCalls } from '#domain/checks';
-import { newMessages, wordsOf, type Shown } from './messages.js';
+import { hasFailed, requestText, toolCalls } from '#domain/checks';
+import { newMessages, REPEATED_MIN, shownAbove, wordsOf, type Shown } from './messages.js';
 import { plainText, plainValue } from './plain-text.js';
 
 /** What a step took in, gave out or failed with. */
@@ -16,8 +16,6 @@ export interface Step {
   readonly bodies: readonly Body[];
 }
 
-/** Texts at least this long are not shown twice: wrapper spans repeat what the spans inside them say. */
-const REPEATED_MIN = 80;
 const NAME_MAX = 80;
 
 /**
@@ -26,8 +24,7 @@ const NAME_MAX = 80;
  */
 export function stepsOf(trace: Trace, above: readonly string[], callIds?: ReadonlyMap<string, string>): Step[] {
   const seen = new Set(above.filter((text) => text !== ''));
-  const calls = new Set(toolCalls(trace).map((call) => call.spanId));
-  const shown: Shown = { messages: new Set(), hasToolSpans: calls.size > 0 };
+  const shown = shownAbove(requestText(trace), toolCalls(trace).length > 0);
   return ordered(trace).map((span) => {
     const bodies = bodiesOf(span, shown).map((body) => once(body, seen));
     return { label: labelOf(span, callIds), failed: hasFailed(span), bodies: bodies.filter(({ text }) => text !== '') };
