@@ -1,6 +1,6 @@
 import { readErrorBody, type ErrorBody } from './error-body.js';
 import type { HttpReply } from './http-client.js';
-import { ModelError, type ModelErrorKind } from './model-error.js';
+import { explain, ModelError, type ModelErrorKind } from './model-error.js';
 import { retryHintMs } from './retry-hint.js';
 
 /** The endpoint's own words, kept as the cause of the ModelError. */
@@ -40,24 +40,6 @@ const BILLING_CODES = ['insufficient_quota', 'billing_hard_limit_reached', 'bill
 const NO_CREDIT = /insufficient (balance|credits?|funds)|credit balance is too low|requires more credits/i;
 /** Groq: the model wrote something that is not JSON, and its text is withheld. */
 const NOT_JSON_CODES = ['json_validate_failed'];
-
-const ADVICE: Readonly<Record<ModelErrorKind, string>> = {
-  auth: 'the endpoint does not accept the key; check the key and what it may use',
-  config: 'the endpoint does not take this request; check base_url, the model name and the parameters',
-  billing: 'the account has no credit left; top it up or change the endpoint',
-  rate_limit: 'the endpoint is asked too often; it is asked again later',
-  unavailable: 'the endpoint does not work at the moment; it is asked again later',
-  timeout: 'the endpoint took too long; raise the time-out if this model is always that slow',
-  context_length: 'the text is too long for this model; shorten it',
-  content: 'the provider declined this text',
-  invalid_output: 'the model did not answer in the shape asked for',
-  cancelled: 'the call was cancelled',
-};
-
-/** One sentence for people: what is wrong and what to do, then the endpoint's words. */
-export function explain(kind: ModelErrorKind, detail: string): string {
-  return `${ADVICE[kind]} (${detail})`;
-}
 
 /** The error that a reply with an error status, or an error in its body, amounts to. */
 export function errorOf(reply: HttpReply, now: number): ModelError {

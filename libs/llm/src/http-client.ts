@@ -1,4 +1,5 @@
 import { APIError, OpenAI } from 'openai';
+import { explain, ModelError } from './model-error.js';
 import type { EndpointOptions } from './requests.js';
 
 export interface HttpReply {
@@ -24,23 +25,25 @@ class StatusError extends APIError {
  * body, where the original drops what is not under `error`.
  */
 export class HttpClient extends OpenAI {
-  constructor({ baseUrl, apiKey, headers, timeoutMs }: EndpointOptions) {
+  /** @throws ModelError `config` when no request could ever be sent with these options */
+  constructor(options: EndpointOptions) {
+    const headers = checked(options);
     super({
-      baseURL: baseUrl,
-      // It refuses to start without a key, which servers of one's own do not have; the header is then left out below.
-      apiKey: apiKey ?? 'none',
+      baseURL: options.baseUrl,
+      // It refuses to start without a key, which servers of one's own do not have; the headers set below decide.
+      apiKey: 'none',
       // Explicit nulls, because it reads the environment for what is undefined.
       adminAPIKey: null,
       organization: null,
       project: null,
       webhookSecret: null,
-      timeout: timeoutMs,
+      timeout: options.timeoutMs,
       maxRetries: 0,
       logLevel: 'off',
       fetch: fetchWhole,
     });
     // Set afterwards, because it also adds OPENAI_CUSTOM_HEADERS of the environment to those it is given.
-    this._options.defaultHeaders = { ...(apiKey === undefined ? { Authorization: null } : {}), ...headers };
+    this._options.defaultHeaders = headers;
   }
 
   /**
@@ -60,6 +63,19 @@ export class HttpClient extends OpenAI {
   protected override makeStatusError(status: number, body: unknown, text: string | undefined, headers: Headers): APIError {
     return new StatusError({ status, headers, text: text ?? JSON.stringify(body) });
   }
+}
+
+/** The headers to send; looked at here, because fetch quotes a bad one, key and all, in its error. */
+function checked({ baseUrl, apiKey, headers }: EndpointOptions): Record<string, string | null> {
+  if (!URL.canParse(baseUrl)) throw new ModelError('config', explain('config', `base_url ${baseUrl} is not a URL`));
+  const key = apiKey?.trim() ?? '';
+  const all = { Authorization: key === '' ? null : `Bearer ${key}`, ...headers };
+  for (const [name, value] of Object.entries(all)) {
+    if (value !== null && !/^[\x20-\x7e]*$/.test(value)) {
+      throw new ModelError('config', explain('config', `header ${name} holds characters that cannot be sent`));
+    }
+  }
+  return all;
 }
 
 /** Reads the body before handing the reply on, so that time-out and cancellation hold to its last byte. */

@@ -2,8 +2,8 @@ export { type Capabilities, type CapabilityMemory, inMemoryCapabilities } from '
 export { type Clock } from './clock.js';
 export { type EndpointTools, ModelEndpoint } from './model-endpoint.js';
 export { ModelError, type ModelErrorKind } from './model-error.js';
-export { type Price, type PriceTable, priceTable } from './prices.js';
-export { PRICES_TAKEN } from './price-list.js';
+export { type Price, PRICES_TAKEN } from './price-list.js';
+export { type PriceTable, priceTable } from './prices.js';
 export {
   type ChatMessage,
   type ChatReply,

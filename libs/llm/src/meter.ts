@@ -1,4 +1,4 @@
-import type { Price } from './prices.js';
+import type { Price } from './price-list.js';
 import { addUsage, NO_USAGE, type Usage } from './usage.js';
 
 export interface Tokens {

@@ -244,7 +244,7 @@ describe('an endpoint that asks to wait', () => {
     const first = await failure(scripted.endpoint.chat(CHAT));
     const second = await failure(scripted.endpoint.chat(CHAT));
     expect(first).toMatchObject({ kind: 'rate_limit', retryAfterMs: 86_400_000 });
-    // The next request after five minutes finds out whether the hint still holds.
+    // After five minutes the endpoint is asked again whether the hint still holds.
     expect(second).toMatchObject({ kind: 'rate_limit', retryAfterMs: 300_000, usage: { calls: 0 } });
     expect(scripted.server.requests).toHaveLength(1);
     expect(scripted.clock.slept).toEqual([]);
@@ -330,6 +330,25 @@ describe('headers', () => {
     const headers = scripted.server.requests[0]?.headers;
     expect(headers?.authorization).toBeUndefined();
     expect(headers?.['x-team']).toBe('red');
+  });
+
+  it.each<[string, object]>([
+    ['a key with a line break inside', { apiKey: 'sk-secret\nx' }],
+    ['a header with a character of another alphabet', { headers: { 'x-team': 'secret к' } }],
+    ['a base_url that is not one', { baseUrl: 'api.example.com/v1' }],
+  ])('cannot be made of %s, and the error does not quote a secret', async (_, options) => {
+    const error = await failure(scriptedEndpoint([], options));
+    expect(error.kind).toBe('config');
+    expect(error.message).not.toContain('secret');
+  });
+
+  it('carry a key without the line break that its file ended with; an empty key is none', async () => {
+    await using scripted = await scriptedEndpoint([answer('Hi')], { apiKey: 'sk-test\n' });
+    await using keyless = await scriptedEndpoint([answer('Hi')], { apiKey: '' });
+    await scripted.endpoint.chat(CHAT);
+    await keyless.endpoint.chat(CHAT);
+    const sent = [scripted, keyless].map(({ server }) => server.requests[0]?.headers.authorization);
+    expect(sent).toEqual(['Bearer sk-test', undefined]);
   });
 
   it('take nothing from the environment', async () => {

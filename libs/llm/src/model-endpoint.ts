@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { type Capabilities, type CapabilityMemory, UNTRIED } from './capabilities.js';
 import { type Ask, chatBody, inWords, wellFormed } from './chat-body.js';
-import { explain } from './classify.js';
 import { type Clock, systemClock } from './clock.js';
 import { type Completion, readCompletion, readTokens } from './completion.js';
 import { readEmbeddings } from './embeddings.js';
 import { requestSchema } from './json-schema.js';
 import { readJson } from './json-text.js';
 import { Meter } from './meter.js';
-import { ModelError } from './model-error.js';
+import { explain, ModelError } from './model-error.js';
 import type { PriceTable } from './prices.js';
 import { fallbackFor, refusesTools } from './refused-parameter.js';
 import type {
@@ -48,6 +47,7 @@ export class ModelEndpoint {
   private readonly capabilities: CapabilityMemory;
   private readonly prices: PriceTable;
 
+  /** @throws ModelError `config` when no request could ever be sent with these options */
   constructor(
     private readonly options: EndpointOptions,
     { capabilities, prices, clock = systemClock }: EndpointTools,

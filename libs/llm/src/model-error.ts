@@ -21,6 +21,24 @@ export type ModelErrorKind =
   | 'invalid_output'
   | 'cancelled';
 
+const ADVICE: Readonly<Record<ModelErrorKind, string>> = {
+  auth: 'the endpoint does not accept the key; check the key and what it may use',
+  config: 'the endpoint does not take this request; check base_url, the model name and the parameters',
+  billing: 'the account has no credit left; top it up or change the endpoint',
+  rate_limit: 'the endpoint is asked too often; it is asked again later',
+  unavailable: 'the endpoint does not work at the moment; it is asked again later',
+  timeout: 'the endpoint took too long; raise the time-out if this model is always that slow',
+  context_length: 'the text is too long for this model; shorten it',
+  content: 'the provider declined this text',
+  invalid_output: 'the model did not answer in the shape asked for',
+  cancelled: 'the call was cancelled',
+};
+
+/** One sentence for people: what is wrong and what to do, then the endpoint's words. */
+export function explain(kind: ModelErrorKind, detail: string): string {
+  return `${ADVICE[kind]} (${detail})`;
+}
+
 export interface ModelErrorFields {
   /** HTTP status, where the endpoint answered. */
   readonly status?: number | undefined;

@@ -1,11 +1,10 @@
 import pLimit, { type LimitFunction } from 'p-limit';
-import { explain } from './classify.js';
 import type { Clock } from './clock.js';
-import { ModelError } from './model-error.js';
+import { explain, ModelError } from './model-error.js';
 
 /** Callers that waited for the same moment must not all come at once. */
 const JITTER_MS = 500;
-/** However long the hint, one request a few minutes later finds out whether it still holds. */
+/** However long the hint, a few minutes later the endpoint is asked again whether it still holds. */
 const PAUSE_MAX_MS = 5 * 60 * 1000;
 
 /** How long one call may still wait. */

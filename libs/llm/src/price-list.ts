@@ -1,9 +1,13 @@
-import type { Price } from './prices.js';
+/** US dollars for a million tokens; `outputPerMillion` is 0 for embeddings. */
+export interface Price {
+  readonly inputPerMillion: number;
+  readonly outputPerMillion: number;
+}
 
 /**
- * When the list was put together. Makers change prices several times a year: whoever bills or budgets by them overrides
- * them. Each entry agreed in two public transcriptions of its maker's price page: Anthropic's of October 2026, Google's of
- * September and October 2026, OpenAI's of between March and September 2026.
+ * When the list was put together, from public transcriptions of the makers' price pages (Anthropic and Google as of October
+ * 2026, OpenAI as of March to September 2026), not from the pages themselves. Makers change prices several times a year:
+ * whoever bills or budgets by them overrides them.
  */
 export const PRICES_TAKEN = '2026-11-30';
 
@@ -27,7 +31,6 @@ export const PRICE_LIST: Readonly<Record<string, Price>> = {
   'gpt-4o-mini': price(0.15, 0.6),
   o3: price(2, 8),
   'o3-mini': price(1.1, 4.4),
-  'o4-mini': price(1.1, 4.4),
   'text-embedding-3-small': price(0.02, 0),
   'text-embedding-3-large': price(0.13, 0),
   'text-embedding-ada-002': price(0.1, 0),

@@ -1,10 +1,4 @@
-import { PRICE_LIST } from './price-list.js';
-
-/** US dollars for a million tokens; `outputPerMillion` is 0 for embeddings. */
-export interface Price {
-  readonly inputPerMillion: number;
-  readonly outputPerMillion: number;
-}
+import { type Price, PRICE_LIST } from './price-list.js';
 
 export interface PriceTable {
   /** Null for a model without a price: its cost is unknown, not nothing. */

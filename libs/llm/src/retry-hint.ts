@@ -5,9 +5,15 @@ export const HINT_MAX_MS = 24 * 60 * 60 * 1000;
 
 const SECONDS = /^\d+(\.\d+)?$/;
 const DURATION = /^(\d+(?:\.\d+)?)s$/;
-/** "try again in 94ms", "retry in 31.2s", "try again in 1m30s", "retry after 20 seconds". */
-const SAID =
-  /(?:again|retry)\s+(?:in|after)\s+(?:(\d+)\s*m(?:in(?:ute)?s?)?\s*)?(?:(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|sec(?:ond)?s?)\b)?/i;
+/** "try again in 94ms", "retry in 31.2s", "try again in 1m30s", "in 1h12m", "retry after 20 seconds". */
+const SAID = /(?:again|retry)\s+(?:in|after)\s+([\d.]+\s*[a-z]+(?:\s*[\d.]+\s*[a-z]+)*)/i;
+const SAID_PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
+const UNITS: readonly (readonly [RegExp, number])[] = [
+  [/^(ms|milliseconds?)$/i, 1],
+  [/^(s|secs?|seconds?)$/i, 1000],
+  [/^(m|mins?|minutes?)$/i, 60_000],
+  [/^(h|hours?)$/i, 3_600_000],
+];
 
 /**
  * How long the endpoint wants to be left alone, in ms: the longest of what it wrote in `retry-after-ms`, `retry-after` (seconds
@@ -36,8 +42,7 @@ function untilDate(text: string | null, now: number): number | undefined {
 }
 
 function inText(text: string): number | undefined {
-  const [, minutes, amount, unit] = SAID.exec(text) ?? [];
-  if (minutes === undefined && amount === undefined) return undefined;
-  const unitMs = unit?.toLowerCase().startsWith('m') === true ? 1 : 1000;
-  return Number(minutes ?? 0) * 60_000 + Number(amount ?? 0) * unitMs;
+  const parts = [...(SAID.exec(text)?.[1] ?? '').matchAll(SAID_PART)];
+  const known = parts.map(([, amount, unit]) => Number(amount) * (UNITS.find(([name]) => name.test(unit ?? ''))?.[1] ?? 0));
+  return known.length === 0 ? undefined : known.reduce((total, ms) => total + ms, 0);
 }

@@ -1,9 +1,9 @@
-import { errorOf, explain } from './classify.js';
+import { errorOf } from './classify.js';
 import type { Clock } from './clock.js';
 import { HttpClient, type HttpReply } from './http-client.js';
 import { isRecord, parseJson } from './json-text.js';
 import type { Meter } from './meter.js';
-import { ModelError } from './model-error.js';
+import { explain, ModelError } from './model-error.js';
 import { cancelled, Pacer, Patience } from './pacer.js';
 import type { EndpointOptions } from './requests.js';
 import { countTokens } from './tokens.js';
@@ -157,6 +157,9 @@ class Deadline {
     if (this.caller?.aborted === true) return cancelled(this.caller);
     if (this.late || codesOf(error).some((code) => /^UND_ERR_\w+_TIMEOUT$/.test(code))) {
       return new ModelError('timeout', explain('timeout', `no complete answer in ${this.timeoutMs} ms`), { cause: error });
+    }
+    if (codesOf(error).some((code) => /CERT|SIGNATURE/.test(code))) {
+      return new ModelError('config', explain('config', `certificate: ${codesOf(error).join(', ')}`), { cause: error });
     }
     const detail = [error instanceof Error ? error.message : String(error), ...codesOf(error)].join(', ');
     return new ModelError('unavailable', explain('unavailable', detail), { cause: error });
