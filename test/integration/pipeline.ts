@@ -86,7 +86,13 @@ export class Pipeline {
     const scores = new ScoreStore();
     this.turnStore = new TurnStore(scores);
     const lanes = { nudge: () => undefined };
-    this.turns = new TurnEndedHandler(scoring.work, new SettingsDirectory(scoring.db, {}), this.turnStore, new Verifiers(), lanes);
+    this.turns = new TurnEndedHandler(
+      scoring.work,
+      new SettingsDirectory(scoring.db, {}),
+      this.turnStore,
+      new Verifiers(),
+      lanes,
+    );
     this.tiers = new TierRequestedHandler(scoring.work, this.turnStore, lanes);
     this.posted = new ScorePostedHandler(scoring.work, scores);
   }

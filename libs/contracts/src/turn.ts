@@ -52,7 +52,8 @@ export const scopeHint = z.looseObject({
 
 export const hostScore = z.looseObject({
   metric: text.min(1).max(64),
-  value: z.number().nullable(),
+  /** In [0, 1]; true and false are 1 and 0, null is no verdict. */
+  value: z.union([z.number(), z.boolean()]).nullable(),
   reason: text.nullish(),
   trace_id: id.nullish(),
 });

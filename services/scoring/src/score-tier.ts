@@ -32,7 +32,12 @@ export function tracesOf(turn: Turn, tier: Exclude<Tier, 0>): readonly Trace[] {
 }
 
 /** The scores of one tier of a turn: those of the whole turn first, then in trace order. */
-export function scoreTier(turn: Turn, tier: Exclude<Tier, 0>, config: TurnConfig, { earlierAnswers, sent }: TierContext): TierScore[] {
+export function scoreTier(
+  turn: Turn,
+  tier: Exclude<Tier, 0>,
+  config: TurnConfig,
+  { earlierAnswers, sent }: TierContext,
+): TierScore[] {
   const metrics = metricsOfTier(config, tier).map((metric) => ({ metric, evaluator: evaluatorOf(metric, config) }));
   const ofTurn = metrics.flatMap(({ metric, evaluator }) => {
     const value = evaluator.hostFirst ? sent.find((one) => one.metric === metric && one.trace === '') : undefined;
@@ -59,7 +64,13 @@ export function evaluatorOf(metric: string, config: TurnConfig): MetricEvaluator
 export function sentScore({ metric, trace, value, reason }: SentScore): Score {
   const common = { metric, trace_id: trace === '' ? null : trace, source: 'host', evaluator: HOST_VERSION, spans: [] };
   if (value !== null && !(value >= 0 && value <= 1))
-    return { ...common, status: 'failed', value: null, code: 'out_of_range', reason: `${value} was sent, which is not in [0, 1].` };
+    return {
+      ...common,
+      status: 'failed',
+      value: null,
+      code: 'out_of_range',
+      reason: `${value} was sent, which is not in [0, 1].`,
+    };
   return boundedScore({ ...common, status: value === null ? 'not_applicable' : 'scored', value, reason, code: null });
 }
 

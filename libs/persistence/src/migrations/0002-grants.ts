@@ -66,6 +66,7 @@ export class Grants1764500000002 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const role of Object.keys(foundationGrants)) await runner.query(`REVOKE ALL ON ALL TABLES IN SCHEMA ${SCHEMAS} FROM ${role}`);
+    for (const role of Object.keys(foundationGrants))
+      await runner.query(`REVOKE ALL ON ALL TABLES IN SCHEMA ${SCHEMAS} FROM ${role}`);
   }
 }

@@ -7,7 +7,7 @@ const tables = `
 ALTER TABLE scoring.scores ADD COLUMN provider text, ADD COLUMN model text, ADD COLUMN prompt_hash text, ADD COLUMN tokens_in int,
   ADD COLUMN tokens_out int, ADD COLUMN cost_usd double precision, ADD COLUMN latency_ms int, ADD COLUMN attempts int;
 DROP INDEX scoring.posted_scores_unattached;
-CREATE INDEX posted_scores_unattached ON scoring.posted_scores (s, t) WHERE NOT attached;
+CREATE INDEX posted_scores_unattached ON scoring.posted_scores (at) WHERE NOT attached;
 CREATE TABLE scoring.tier_waits (
   s uuid NOT NULL, t bigint NOT NULL, tier smallint NOT NULL, until timestamptz NOT NULL, traceparent text, PRIMARY KEY (s, t, tier)) ${QUEUE_TABLE};
 CREATE INDEX tier_waits_until ON scoring.tier_waits (until);
@@ -17,7 +17,7 @@ CREATE TABLE scoring.score_jobs (
   lease uuid, leased_until timestamptz, claims int NOT NULL DEFAULT 0, attempts int NOT NULL DEFAULT 0, reserved_usd double precision NOT NULL DEFAULT 0,
   evals int NOT NULL, last_error text, PRIMARY KEY (s, t, tier, provider)) ${QUEUE_TABLE};
 CREATE INDEX score_jobs_next ON scoring.score_jobs (lane, project, provider, round, s, t);
-CREATE INDEX score_jobs_of_session ON scoring.score_jobs (s, lane, round);
+CREATE INDEX score_jobs_of_session ON scoring.score_jobs (s, provider, round);
 CREATE INDEX score_jobs_expiry ON scoring.score_jobs (expires_at);
 CREATE INDEX score_jobs_reserved ON scoring.score_jobs (project) WHERE reserved_usd > 0;
 CREATE TABLE scoring.provider_blocks (
@@ -25,7 +25,7 @@ CREATE TABLE scoring.provider_blocks (
   probe_at timestamptz NOT NULL, probes int NOT NULL DEFAULT 0, PRIMARY KEY (project, provider));
 CREATE TABLE scoring.judge_stages (
   s uuid NOT NULL, t bigint NOT NULL, trace text NOT NULL, stage text NOT NULL, result jsonb NOT NULL, PRIMARY KEY (s, t, trace, stage));
-CREATE TABLE scoring.model_capabilities (endpoint text NOT NULL, model text NOT NULL, doc jsonb NOT NULL, PRIMARY KEY (endpoint, model));
+CREATE TABLE scoring.model_capabilities (endpoint text NOT NULL, model text NOT NULL, doc jsonb NOT NULL, at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (endpoint, model));
 CREATE TABLE scoring.budgets (
   project text PRIMARY KEY, window_from timestamptz NOT NULL DEFAULT now(), admitted int NOT NULL DEFAULT 0, skipped int NOT NULL DEFAULT 0);
 CREATE TABLE scoring.spend (project text NOT NULL, day date NOT NULL, cost_usd double precision NOT NULL, PRIMARY KEY (project, day));

@@ -1,5 +1,5 @@
 import type { Usage } from '#llm';
-import { ModelError, tokenCounter, type ModelEndpoint, type PriceTable } from '#llm';
+import { ModelError, tokenCounter, type ModelEndpoint, type ModelErrorKind, type PriceTable } from '#llm';
 import { judge, promptHash, type StageMemory } from '#judges';
 import { thresholdOf } from '#domain/gate';
 import type { MetricEvaluator, ScoringPlan } from '#domain/scoring';
@@ -74,32 +74,19 @@ export function spentOf(model: string, { calls, inputTokens, outputTokens, costU
 
 const REST_MS = 5_000;
 
-/** What becomes of a job whose model did not answer. Anything but a model's error is passed on. */
+/** What becomes of a job whose model did not answer. What is the matter with this one text, and what is no model's error, is passed on. */
 export function modelTrouble(error: unknown, model: string, attempts: number): unknown {
   if (!(error instanceof ModelError)) return error;
-  const spent = spentOf(model, error.usage);
-  const because = { cause: error };
-  switch (error.kind) {
-    case 'auth':
-    case 'config':
-    case 'billing':
-      return new Trouble({ kind: 'blocked', code: error.kind, error: error.message, delayMs: BLOCKED_DELAY_MS }, spent, because);
-    case 'rate_limit':
-    case 'unavailable':
-      return new Trouble(
-        { kind: 'rest', code: error.kind, error: error.message, delayMs: error.retryAfterMs ?? REST_MS },
-        spent,
-        because,
-      );
-    case 'timeout':
-      return new Trouble({ kind: 'failed', error: error.message, delayMs: error.retryAfterMs ?? backoffMs(attempts) }, spent, because);
-    case 'cancelled':
-      return new Trouble({ kind: 'returned' }, spent, because);
-    case 'context_length':
-    case 'content':
-    case 'invalid_output':
-      return error;
-    default:
-      return error.kind satisfies never;
-  }
+  const ending = endingOf(error, attempts);
+  return ending === null ? error : new Trouble(ending, spentOf(model, error.usage), { cause: error });
+}
+
+const OF_PROVIDER: ReadonlySet<string> = new Set(['auth', 'config', 'billing'] satisfies ModelErrorKind[]);
+const PASSING: ReadonlySet<string> = new Set(['rate_limit', 'unavailable'] satisfies ModelErrorKind[]);
+
+function endingOf({ kind, message: error, retryAfterMs }: ModelError, attempts: number): Trouble['ending'] | null {
+  if (OF_PROVIDER.has(kind)) return { kind: 'blocked', code: kind, error, delayMs: BLOCKED_DELAY_MS };
+  if (PASSING.has(kind)) return { kind: 'rest', code: kind, error, delayMs: retryAfterMs ?? REST_MS };
+  if (kind === 'timeout') return { kind: 'failed', error, delayMs: retryAfterMs ?? backoffMs(attempts) };
+  return kind === 'cancelled' ? { kind: 'returned' } : null;
 }

@@ -72,7 +72,8 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private say(error: unknown): void {
     // A database that is away is said by the consumers.
-    if (!(error instanceof InfrastructureError)) this.logger.warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    if (!(error instanceof InfrastructureError))
+      this.logger.warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
 }
 

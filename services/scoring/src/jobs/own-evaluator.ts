@@ -51,10 +51,11 @@ function requestOf({ session, turn }: LoadedJob, metric: string, trace: Trace): 
 function outcomeOf(answer: unknown): Verdict['outcome'] {
   const parsed = metricAnswer.safeParse(answer);
   if (!parsed.success) {
-    const reason = `The answer is not {value, reason} with a value in [0, 1]: ${JSON.stringify(answer)?.slice(0, 200) ?? 'nothing'}`;
+    const reason = `The answer is not {value, reason} with a value in [0, 1]: ${JSON.stringify(answer).slice(0, 200)}`;
     return { status: 'failed', value: null, code: 'invalid_answer', reason, spans: [] };
   }
-  if ('error' in parsed.data) return { status: 'failed', value: null, code: 'evaluator_error', reason: parsed.data.error, spans: [] };
+  if ('error' in parsed.data)
+    return { status: 'failed', value: null, code: 'evaluator_error', reason: parsed.data.error, spans: [] };
   const { value, reason } = parsed.data;
   if (value === null) return { status: 'not_applicable', value, code: 'no_verdict', reason, spans: [] };
   return { status: 'scored', value, code: 'ok', reason, spans: [] };

@@ -67,11 +67,7 @@ export class ValueTask implements LaneTask {
     );
   }
 
-  private async attempt(
-    job: LoadedJob,
-    wanted: Wanted,
-    tools: { stages: StageMemory; signal: AbortSignal },
-  ): Promise<Attempt> {
+  private async attempt(job: LoadedJob, wanted: Wanted, tools: { stages: StageMemory; signal: AbortSignal }): Promise<Attempt> {
     try {
       const { outcome, evaluator, promptHash, spent } = await this.evaluator.evaluate(job, wanted, tools);
       const { metric, trace, source } = wanted;
@@ -103,7 +99,8 @@ export class ValueTask implements LaneTask {
   private async save(result: JobResult, signal: AbortSignal): Promise<void> {
     for (;;) {
       try {
-        return await this.store.save(result);
+        await this.store.save(result);
+        return;
       } catch (error) {
         if (!(error instanceof InfrastructureError) || signal.aborted) throw error;
         await sleep(SAVE_PAUSE_MS);

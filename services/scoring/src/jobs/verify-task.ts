@@ -33,8 +33,14 @@ export class VerifyTask implements LaneTask {
       if (answer === null) return this.nobody(project, attempts);
       this.verifiers.answered(project);
       const parsed = verifyAnswer.safeParse(answer.value);
-      if (!parsed.success) return { kind: 'failed', error: `the verifier answered ${shown(answer.value)}, which is no verdict`, delayMs: backoffMs(attempts) };
-      if ('error' in parsed.data) return { kind: 'failed', error: `the verifier failed: ${parsed.data.error}`, delayMs: backoffMs(attempts) };
+      if (!parsed.success)
+        return {
+          kind: 'failed',
+          error: `the verifier answered ${shown(answer.value)}, which is no verdict`,
+          delayMs: backoffMs(attempts),
+        };
+      if ('error' in parsed.data)
+        return { kind: 'failed', error: `the verifier failed: ${parsed.data.error}`, delayMs: backoffMs(attempts) };
       await this.store.record(job, { s, t, project, session, trace: '', metric: OUTCOME_METRIC, ...parsed.data });
       return null;
     } catch (error) {
@@ -51,5 +57,5 @@ export class VerifyTask implements LaneTask {
 }
 
 function shown(answer: unknown): string {
-  return JSON.stringify(answer)?.slice(0, 200) ?? 'nothing';
+  return JSON.stringify(answer).slice(0, 200);
 }

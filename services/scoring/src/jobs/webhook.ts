@@ -43,7 +43,8 @@ async function send(url: string, body: unknown, { timeoutMs, signal }: WebhookOp
     });
   } catch (error) {
     if (signal.aborted) throw new Trouble({ kind: 'returned' }, null, { cause: error });
-    if (timeout.aborted) throw new Trouble({ kind: 'failed', error: `the webhook did not answer within ${timeoutMs} ms`, delayMs: REST_MS });
+    if (timeout.aborted)
+      throw new Trouble({ kind: 'failed', error: `the webhook did not answer within ${timeoutMs} ms`, delayMs: REST_MS });
     throw resting(`the webhook cannot be reached: ${messageOf(error)}`);
   }
 }

@@ -77,7 +77,14 @@ async function lockBudgets(tx: Transaction, turns: readonly ConfiguredTurn[]): P
     'INSERT INTO scoring.budgets (project) SELECT project FROM json_to_recordset($1::json) AS r(project text) ORDER BY project ON CONFLICT DO NOTHING',
     [JSON.stringify(rows)],
   );
-  const locked = await tx.query<{ project: string; from: number; over: boolean; admitted: number; skipped: number; spent: number }>(
+  const locked = await tx.query<{
+    project: string;
+    from: number;
+    over: boolean;
+    admitted: number;
+    skipped: number;
+    spent: number;
+  }>(
     `SELECT b.project, (extract(epoch FROM CASE WHEN o.over THEN now() ELSE b.window_from END) * 1000000)::bigint AS from, o.over, b.admitted, b.skipped,
        coalesce((SELECT cost_usd FROM scoring.spend d WHERE d.project = b.project AND d.day = (now() AT TIME ZONE 'utc')::date), 0) AS spent
      FROM scoring.budgets b JOIN json_to_recordset($1::json) AS r(project text, window_h float8) USING (project)

@@ -42,7 +42,9 @@ const PROBE_S = 30;
  * with what others have reserved taken off.
  */
 export async function claimJobs(tx: Transaction, { lane, most, lease, limits, except = [] }: Claim): Promise<ClaimedJob[]> {
-  const limited = JSON.stringify(limits.map(({ project, maxUsd, reserveUsd }) => ({ project, max: maxUsd, reserve: reserveUsd })));
+  const limited = JSON.stringify(
+    limits.map(({ project, maxUsd, reserveUsd }) => ({ project, max: maxUsd, reserve: reserveUsd })),
+  );
   if (limits.length > 0) {
     await tx.query(
       `INSERT INTO scoring.budgets (project) SELECT project FROM json_to_recordset($1::json) AS r(project text) ORDER BY project ON CONFLICT DO NOTHING`,

@@ -27,7 +27,13 @@ export async function expireJobs(tx: Transaction, most: number): Promise<number>
     tx.journal({
       id: derivedId('score_failed', one.s, one.t, one.tier, one.provider, 'expired'),
       ...{ project, type: 'score_failed', s: one.s, session, t: one.t },
-      doc: { tier: one.tier, provider: one.provider, code: 'expired', error: one.error, ...(one.tier === 0 ? { metric: OUTCOME_METRIC } : {}) },
+      doc: {
+        tier: one.tier,
+        provider: one.provider,
+        code: 'expired',
+        error: one.error,
+        ...(one.tier === 0 ? { metric: OUTCOME_METRIC } : {}),
+      },
     });
   }
   return gone.length;

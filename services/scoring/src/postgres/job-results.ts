@@ -56,7 +56,18 @@ async function saveValues(tx: Transaction, job: ClaimedJob, evaluated: readonly 
   const rows = evaluated.map(({ score, askedAs, promptHash, spent }) => {
     const { metric, status, value, reason, code, spans, evaluator, trace_id: trace } = boundedScore(score);
     return {
-      ...{ metric, status, value, reason, code, spans, evaluator, trace: trace ?? '', asked_as: askedAs, prompt_hash: promptHash },
+      ...{
+        metric,
+        status,
+        value,
+        reason,
+        code,
+        spans,
+        evaluator,
+        trace: trace ?? '',
+        asked_as: askedAs,
+        prompt_hash: promptHash,
+      },
       ...{ model: spent?.model, tokens_in: spent?.inputTokens, tokens_out: spent?.outputTokens, cost_usd: spent?.costUsd },
       latency_ms: spent === null ? null : Math.round(spent.latencyMs),
     };
@@ -104,4 +115,3 @@ async function endClaim(tx: Transaction, job: ClaimedJob, ending: Ending): Promi
     [...key, later, failures, error, left?.n ?? 1, ending.kind === 'done'],
   );
 }
-

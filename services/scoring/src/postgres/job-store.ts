@@ -70,7 +70,8 @@ export class JobStore {
       if (turn === undefined) return [];
       const wanted = own(scores).filter(({ tier, provider }) => tier === job.tier && provider === job.provider);
       const known = new Map<string, Map<string, unknown>>();
-      for (const { trace, stage, result } of own(stages)) known.set(trace, (known.get(trace) ?? new Map()).set(stage, result));
+      for (const { trace, stage, result } of own(stages))
+        known.set(trace, (known.get(trace) ?? new Map<string, unknown>()).set(stage, result));
       const { session, doc: config, body } = turn;
       return [{ job, session, config, turn: readBody(body), wanted, stages: known }];
     });

@@ -31,9 +31,18 @@ async function block(tx: Transaction, job: ClaimedJob, ending: Extract<Ending, {
        detail = excluded.detail, probes = b.probes + 1,
        probe_at = greatest(b.probe_at, now() + make_interval(secs => least($6::float8, $5::float8 * power(2, least(b.probes + 1, 10))) / 1000))
      RETURNING (extract(epoch FROM since) * 1000000)::bigint AS since`,
-    [project, provider, ending.code, boundedReason(ending.error), ending.delayMs, Math.max(REST_MAX_MS, ending.delayMs), [...BLOCKING_CODES]],
+    [
+      project,
+      provider,
+      ending.code,
+      boundedReason(ending.error),
+      ending.delayMs,
+      Math.max(REST_MAX_MS, ending.delayMs),
+      [...BLOCKING_CODES],
+    ],
   );
-  if (row !== undefined && ending.kind === 'blocked') announce(tx, job, { status: 'degraded', detail: ending.error, since: row.since });
+  if (row !== undefined && ending.kind === 'blocked')
+    announce(tx, job, { status: 'degraded', detail: ending.error, since: row.since });
 }
 
 function isBlocking(code: string): boolean {

@@ -54,17 +54,16 @@ function readRows(tx: Transaction, keys: readonly Key[]): Promise<SentRow[]> {
   );
 }
 
+/** Two transactions miss each other within seconds; a score whose turn never comes is not looked at for ever. */
+const MISSED_MINUTES = 10;
+
 /**
  * Sent scores that came after their turn. Each tier touched gets a new, whole
  * answer. Without keys: the turn and the score were written beside each other and missed each other; found by looking again.
  */
 export async function attachSent(tx: Transaction, keys?: readonly Key[]): Promise<void> {
   if (keys?.length === 0) return;
-  const join = keys === undefined ? '' : 'JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)';
-  const waiting = await tx.query<Key>(
-    `SELECT DISTINCT s, t FROM scoring.posted_scores p JOIN scoring.turns USING (s, t) ${join} WHERE NOT attached ORDER BY s, t LIMIT 256`,
-    keys === undefined ? [] : [keysJson(keys)],
-  );
+  const waiting = await (keys === undefined ? missed(tx) : unattached(tx, keys));
   if (waiting.length === 0) return;
   const turns = await lockedTurns(tx, waiting);
   const marked = await markAttached(tx, waiting);
@@ -77,6 +76,22 @@ export async function attachSent(tx: Transaction, keys?: readonly Key[]): Promis
     tx,
     turns,
     marked.filter(({ metric }) => metric !== OUTCOME_METRIC),
+  );
+}
+
+function unattached(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
+  return tx.query<Key>(
+    `SELECT DISTINCT s, t FROM scoring.posted_scores p JOIN scoring.turns USING (s, t) JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
+     WHERE NOT attached ORDER BY s, t`,
+    [keysJson(keys)],
+  );
+}
+
+/** Of the newest that are not attached, those whose turn is there. */
+function missed(tx: Transaction): Promise<Key[]> {
+  return tx.query<Key>(
+    `SELECT DISTINCT s, t FROM (SELECT s, t FROM scoring.posted_scores WHERE NOT attached AND at > now() - interval '${MISSED_MINUTES} minutes' ORDER BY at DESC LIMIT 4096) p
+     JOIN scoring.turns USING (s, t) ORDER BY s, t LIMIT 256`,
   );
 }
 

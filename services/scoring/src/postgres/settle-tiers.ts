@@ -38,7 +38,9 @@ export async function settleTiers(tx: Transaction, keys: readonly TierKey[], due
 
 /** Tiers whose time is over are answered with the rest pending; returns how many. */
 export async function answerDue(tx: Transaction, most: number): Promise<number> {
-  const due = await tx.query<TierKey>('SELECT s, t, tier FROM scoring.tier_waits WHERE until <= now() ORDER BY until LIMIT $1', [most]);
+  const due = await tx.query<TierKey>('SELECT s, t, tier FROM scoring.tier_waits WHERE until <= now() ORDER BY until LIMIT $1', [
+    most,
+  ]);
   if (due.length === 0) return 0;
   await lockTurns(tx, due);
   // Somebody else may have answered them until the rows were ours.

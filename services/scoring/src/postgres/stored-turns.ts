@@ -40,4 +40,3 @@ export async function lockLookingBack(tx: Transaction, keys: readonly Key[]): Pr
     rows.flatMap(({ doc, sessions }) => (looksBack(doc) ? sessions : [])),
   );
 }
-

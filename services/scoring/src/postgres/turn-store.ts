@@ -79,7 +79,11 @@ export class TurnStore {
   }
 
   /** Answers a costlier tier that the gate asked for, once per turn and tier. Returns whether jobs were made. */
-  async answer(tx: Transaction, tier: 2 | 3, requests: readonly (Key & { traceparent?: string | undefined })[]): Promise<boolean> {
+  async answer(
+    tx: Transaction,
+    tier: 2 | 3,
+    requests: readonly (Key & { traceparent?: string | undefined })[],
+  ): Promise<boolean> {
     if (requests.length === 0) return false;
     await lockLookingBack(tx, requests);
     const claimed = await tx.query<Key>(

@@ -17,7 +17,11 @@ export interface Spending extends Spent {
 }
 
 /** Sums per project, day (UTC), metric, tier, model and session; and the day's spending, which budgets look at. */
-export async function saveSpendings(tx: Transaction, { s, tier, project }: ClaimedJob, spendings: readonly Spending[]): Promise<void> {
+export async function saveSpendings(
+  tx: Transaction,
+  { s, tier, project }: ClaimedJob,
+  spendings: readonly Spending[],
+): Promise<void> {
   const rows = spendings
     .filter(({ calls }) => calls > 0)
     .map(({ metric, model, calls, inputTokens, outputTokens, costUsd, latencyMs }) => ({
