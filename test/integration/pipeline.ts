@@ -103,7 +103,8 @@ export class Pipeline {
     return { db, work: new UnitOfWork(db, { publish: (messages) => Promise.resolve(this.received(messages)) }, service) };
   }
 
-  private received(messages: readonly OutgoingMessage[]): [] {
+  /** What a service published goes to whoever consumes it. */
+  received(messages: readonly OutgoingMessage[]): [] {
     for (const { id, subject, data } of messages) {
       const event = { id, subject, payload: JSON.parse(String(data)) as Record<string, unknown> };
       this.events.push(event);

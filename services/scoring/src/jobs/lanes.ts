@@ -37,7 +37,7 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
           lane,
           concurrency: options.concurrency,
           task: tasks[lane],
-          limits: () => (lane === 'judge' || lane === 'embedding' ? this.limits(lane) : Promise.resolve([])),
+          limits: () => this.limitsOf(lane),
           onError: (error) => this.say(error),
         }),
     );
@@ -58,7 +58,8 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Projects with a limit on their day's cost, whose model has a price: for one without, the evaluator says what is wrong. */
-  private async limits(lane: 'judge' | 'embedding'): Promise<CostLimit[]> {
+  async limitsOf(lane: Lane): Promise<CostLimit[]> {
+    if (lane !== 'judge' && lane !== 'embedding') return [];
     const all = [...(await this.settings.all())];
     return all.flatMap(([project, settings]) => {
       const model = lane === 'judge' ? settings.judge_model : settings.embedding_model;

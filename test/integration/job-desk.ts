@@ -1,0 +1,75 @@
+import { processSettings, type ProcessSettings, type ProjectSettingsPatch } from '#contracts';
+import type { Lane } from '#domain/scoring';
+import { createDataSource, SettingsDirectory, UnitOfWork } from '#persistence';
+import { Health } from '#observability';
+import { randomUUID } from 'node:crypto';
+import { Lanes, type LaneTasks } from '../../services/scoring/src/jobs/lanes.js';
+import { laneTasks } from '../../services/scoring/src/jobs/lane-tasks.js';
+import { ModelServices } from '../../services/scoring/src/jobs/model-services.js';
+import { JobStore } from '../../services/scoring/src/postgres/job-store.js';
+import { StoredCapabilities } from '../../services/scoring/src/postgres/model-capabilities.js';
+import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
+import { VerifierStore } from '../../services/scoring/src/postgres/verifier-store.js';
+import { Verifiers } from '../../services/scoring/src/verifiers.js';
+import type { Pipeline } from './pipeline.js';
+
+/**
+ * A scoring worker of its own over the pipeline's database: its jobs run when the test says so, one claim after the other, with
+ * the very tasks of the service. Several desks are several processes.
+ */
+export class JobDesk {
+  readonly store: JobStore;
+  readonly health = new Health();
+  readonly abort = new AbortController();
+
+  private constructor(
+    readonly work: UnitOfWork,
+    readonly settings: SettingsDirectory,
+    readonly tasks: LaneTasks,
+    readonly models: ModelServices,
+    private readonly end: () => Promise<void>,
+  ) {
+    this.store = new JobStore(work);
+  }
+
+  static async open(
+    pipeline: Pipeline,
+    patch: Partial<ProcessSettings> = {},
+    { nats = undefined as never, base = {} }: { nats?: never; base?: ProjectSettingsPatch } = {},
+  ): Promise<JobDesk> {
+    const db = await createDataSource({ url: pipeline.db.url, role: 'fm_scoring', name: 'desk' }).initialize();
+    const work = new UnitOfWork(db, { publish: (messages) => Promise.resolve(pipeline.received(messages)) }, 'scoring');
+    const settings = new SettingsDirectory(db, base);
+    const process = processSettings.parse(patch);
+    const models = new ModelServices(process, new StoredCapabilities(work));
+    const health = new Health();
+    const runtime = { loaded: { process }, parts: { health, settings, nats } } as never;
+    const store = new JobStore(work);
+    const parts = { store, verifierStore: new VerifierStore(work, new ScoreStore()), verifiers: new Verifiers(), models };
+    const desk = new JobDesk(work, settings, laneTasks(runtime, parts), models, async () => {
+      await models.close();
+      await db.destroy();
+    });
+    return desk;
+  }
+
+  /** Claims once and does what was claimed; returns how many jobs. */
+  async once(lane: Lane, most = 8): Promise<number> {
+    const lanes = new Lanes(this.store, this.settings, this.tasks, { concurrency: most, graceMs: 0, models: this.models });
+    const claimed = await this.store.claim({ lane, most, lease: randomUUID(), limits: await lanes.limitsOf(lane) });
+    const loaded = await this.store.load(claimed);
+    await Promise.all(loaded.map((job) => this.tasks[lane].run(job, (evaluation) => evaluation(), this.abort.signal)));
+    return loaded.length;
+  }
+
+  /** Until nothing can be claimed. */
+  async all(lane: Lane): Promise<number> {
+    let done = 0;
+    for (let claimed = -1; claimed !== 0; done += claimed) claimed = await this.once(lane);
+    return done;
+  }
+
+  close(): Promise<void> {
+    return this.end();
+  }
+}
