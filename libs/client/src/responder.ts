@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { readRpcAnswer, RPC_ANSWERS } from '../../contracts/src/rpc-answer.js';
 import { link, type Broker, type Link } from './connection.js';
@@ -29,6 +28,7 @@ export interface Service {
 
 /** Copies that share the work: each question goes to one of them. */
 const QUEUE = 'fleetmend';
+/** As many as one scoring worker asks at once (max_concurrent_evals). */
 const CONCURRENCY = 4;
 /** Whoever asks waits 10 s for an answer (verify_timeout_s); after that nobody wants it. */
 const CLOSE_WITHIN_MS = 10_000;
@@ -111,7 +111,7 @@ function tell({ onError }: ResponderOptions, error: unknown): void {
 }
 
 function written(said: unknown): string {
-  return inspect(said, { depth: 1, breakLength: Infinity }).slice(0, 200);
+  return typeof said === 'number' || typeof said === 'string' ? String(said).slice(0, 200) : `a value of type ${typeof said}`;
 }
 
 function toError(error: unknown): Error {
