@@ -191,6 +191,17 @@ describe('trouble of the model', () => {
     expect(outcome).toMatchObject({ status: 'failed', code: 'too_large', value: null, usage: { calls } });
   });
 
+  it('a text is too large when a later stage finds it so after the budget was halved', async () => {
+    const long = trace(Array.from({ length: 90 }, (_, at) => toolSpan(`s${at}`, { output: `${at} ${'x '.repeat(400)}` })));
+    const model = scriptedModel({
+      ...allGood,
+      task_and_outcome: [modelError('context_length'), allGood.task_and_outcome],
+      step_efficiency: modelError('context_length'),
+    });
+    const outcome = await judge(taskFor('step_efficiency', long), model);
+    expect(outcome).toMatchObject({ status: 'failed', code: 'too_large', usage: { calls: 3 } });
+  });
+
   it('a trace whose smallest digest does not fit is too large, without a call', async () => {
     const model = scriptedModel(allGood);
     const outcome = await judge(taskFor('confidence', booking, { digestTokens: 20 }), model);

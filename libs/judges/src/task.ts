@@ -15,7 +15,7 @@ export interface Question<T> {
   readonly signal?: AbortSignal;
 }
 
-/** The model behind the judges; the scoring service answers it with libs/llm. Throws what libs/llm throws. */
+/** The model behind the judges; the scoring service answers it with libs/llm. Values satisfy the question's schema; throws what libs/llm throws. */
 export interface JudgeModel {
   ask<T>(question: Question<T>): Promise<{ readonly value: T; readonly usage: Usage }>;
   readonly countTokens: (text: string) => number;

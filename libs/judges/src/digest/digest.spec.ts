@@ -89,10 +89,11 @@ describe('digest', () => {
     expect(text).toBe(`request: ${request}\nsteps:\n1. LLM gpt\n   input: system: Be brief.\n   output: booked\nanswer: booked`);
   });
 
-  it('leaves what a tool returned to its span, and shows it in messages where there is none', () => {
-    const input = [{ role: 'tool', content: '{"seat":"12A"}' }];
-    expect(digestOf(trace([span({ span_id: 'a', input })]))).toContain('input: tool: {"seat":"12A"}');
-    expect(digestOf(trace([span({ span_id: 'a', input }), toolSpan('b')]))).not.toContain('12A');
+  it('leaves what a tool returned to its span, and shows what tools returned in earlier turns', () => {
+    const input = ['12A', '14C'].map((seat) => ({ role: 'tool', content: JSON.stringify({ seat }) }));
+    const text = digestOf(trace([toolSpan('b', { output: '{"seat":"12A"}' }), span({ span_id: 'a', input })]));
+    expect(text).toContain('input: tool: {"seat":"14C"}');
+    expect(text.match(/12A/g)).toHaveLength(1);
   });
 
   it('shows tool calls inside messages only where no span shows them', () => {

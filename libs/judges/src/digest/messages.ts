@@ -1,3 +1,4 @@
+import type { Trace } from '#contracts';
 import { extractText } from '#domain/checks';
 import { plainText, plainValue } from './plain-text.js';
 
@@ -18,14 +19,21 @@ type Message = Record<string, unknown>;
 /** What was shown already: a conversation comes in again with every call of the model. */
 export interface Shown {
   readonly messages: Set<string>;
+  /** What tools returned in spans of this trace, which show it better; a conversation also holds results of earlier turns. */
+  readonly toolOutputs: ReadonlySet<string>;
   /** Whether tool calls are spans of their own; if not, those inside messages are all there is to see. */
   readonly hasToolSpans: boolean;
 }
 
 /** Nothing shown yet but a long request, which stands above the steps. */
-export function shownAbove(request: string, hasToolSpans: boolean): Shown {
+export function shownAbove(request: string, trace: Trace): Shown {
   const lines = request.length < REPEATED_MIN ? [] : [...ASKING_ROLES].map((role) => keyOf(1, `${role}: ${request}`));
-  return { messages: new Set(lines), hasToolSpans };
+  const tools = trace.spans.filter((span) => span.kind === 'TOOL');
+  return {
+    messages: new Set(lines),
+    toolOutputs: new Set(tools.map((span) => plainValue(span.output))),
+    hasToolSpans: tools.length > 0,
+  };
 }
 
 /** The messages of a list that were not shown before, one `role: text` each; undefined when it is no list of messages. */
@@ -36,9 +44,8 @@ export function newMessages(value: unknown, shown: Shown): string | undefined {
   const counts = new Map<string, number>();
   for (const message of messages) {
     const role = roleOf(message) ?? 'message';
-    if (shown.hasToolSpans && TOOL_ROLES.has(role)) continue;
     const words = rawWords(message, shown);
-    if (words === '') continue;
+    if (words === '' || (TOOL_ROLES.has(role) && shown.toolOutputs.has(words))) continue;
     const line = `${role}: ${words}`;
     // The second "yes" of one conversation is another message; the same one in the next call is not.
     const count = (counts.get(line) ?? 0) + 1;

@@ -1,5 +1,5 @@
 import type { Span, Trace } from '#contracts';
-import { hasFailed, requestText, toolCalls } from '#domain/checks';
+import { hasFailed, requestText } from '#domain/checks';
 import { newMessages, REPEATED_MIN, shownAbove, wordsOf, type Shown } from './messages.js';
 import { plainText, plainValue } from './plain-text.js';
 
@@ -24,7 +24,7 @@ const NAME_MAX = 80;
  */
 export function stepsOf(trace: Trace, above: readonly string[], callIds?: ReadonlyMap<string, string>): Step[] {
   const seen = new Set(above.filter((text) => text !== ''));
-  const shown = shownAbove(requestText(trace), toolCalls(trace).length > 0);
+  const shown = shownAbove(requestText(trace), trace);
   return ordered(trace).map((span) => {
     const bodies = bodiesOf(span, shown).map((body) => once(body, seen));
     return { label: labelOf(span, callIds), failed: hasFailed(span), bodies: bodies.filter(({ text }) => text !== '') };

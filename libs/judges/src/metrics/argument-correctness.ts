@@ -1,6 +1,6 @@
 import type { Tool } from '#contracts';
 import { toolCalls, type ToolCall } from '#domain/checks';
-import { snippet } from '#domain/text';
+import { collapseWhiteSpace, snippet } from '#domain/text';
 import { headAndTail } from '../digest/cut.js';
 import { plainText, plainValue } from '../digest/plain-text.js';
 import type { Section } from '../digest/fence.js';
@@ -29,6 +29,8 @@ const GROUP_MAX = 15;
 const CALLS_SHARE = 0.3;
 const TOOLS_SHARE = 0.15;
 const ARGUMENTS_MAX = 4000;
+/** Less would judge nothing; a digest that cannot spare it does not fit either. */
+const ARGUMENTS_MIN = 100;
 const SCHEMA_MAX = 3000;
 const FAULTS_NAMED = 3;
 const WHY_MAX = 240;
@@ -113,10 +115,10 @@ function materialFor(judgement: Judgement, group: readonly NamedCall[], all: rea
   const units = judgement.units(CALLS_SHARE);
   const total = group.reduce((sum, call) => sum + call.arguments.length, 0);
   // A group was made for the whole budget; in a tightened one each call gets its part of what is left.
-  const cap = total <= units ? ARGUMENTS_MAX : Math.floor(units / group.length);
+  const cap = total <= units ? ARGUMENTS_MAX : Math.max(ARGUMENTS_MIN, Math.floor(units / group.length));
   const lines = group.map((call) => {
     const shown = headAndTail(call.arguments, cap).replaceAll('\n', '\n      ');
-    return `${call.id}. ${nameOf(call.call.tool)}\n   arguments: ${shown || '(none)'}`;
+    return `${call.id}. ${nameOf(call.call.tool)}\n   arguments: ${call.arguments === '' ? '(none)' : shown}`;
   });
   return [
     { name: 'calls', text: lines.join('\n') },
@@ -138,7 +140,7 @@ function toolsText(judgement: Judgement, group: readonly NamedCall[]): string {
 }
 
 function toolText({ name, description, parameters }: Tool, units: number): string {
-  const text = `${plainText(description ?? '')}\n   parameters: ${plainValue(parameters) || '(not recorded)'}`;
+  const text = `${collapseWhiteSpace(plainText(description ?? ''))}\n   parameters: ${plainValue(parameters) || '(not recorded)'}`;
   return `${nameOf(name)}: ${headAndTail(text, units)}`;
 }
 

@@ -8,7 +8,7 @@ export interface PlanStep {
   readonly quote: string;
 }
 
-/** Shorter quotes occur by chance. In code points without white space; four are a sentence in Chinese. */
+/** Shorter quotes, white space apart, occur by chance; four characters can be a sentence in Chinese. */
 const QUOTE_MIN = 4;
 const STEPS_MAX = 40;
 const STEP_MAX = 400;
