@@ -3,7 +3,7 @@ export { type Clock } from './clock.js';
 export { type EndpointTools, ModelEndpoint } from './model-endpoint.js';
 export { ModelError, type ModelErrorKind } from './model-error.js';
 export { type Price, PRICES_TAKEN } from './price-list.js';
-export { type PriceTable, priceTable } from './prices.js';
+export { pricesFromSettings, type PriceTable, priceTable, unpriced } from './prices.js';
 export {
   type ChatMessage,
   type ChatReply,

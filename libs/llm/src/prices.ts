@@ -26,3 +26,36 @@ export function priceTable(overrides: Readonly<Record<string, Price>> = {}): Pri
     },
   };
 }
+
+/** Model prices of the settings (`model_prices`) as overrides. */
+export function pricesFromSettings(
+  prices: Readonly<Record<string, { readonly input: number; readonly output: number }>>,
+): Record<string, Price> {
+  return Object.fromEntries(
+    Object.entries(prices).map(([model, { input, output }]) => [model, { inputPerMillion: input, outputPerMillion: output }]),
+  );
+}
+
+export interface ModelSettings {
+  readonly judge_model: string | null;
+  readonly embedding_model: string | null;
+  readonly max_cost_usd: number;
+}
+
+/** The model that runs in the scoring service costs nothing. */
+const FREE = 'local';
+
+/** Settings that limit what models may cost while nobody knows what they do: the setting at fault and why; null when all is well. */
+export function unpriced(
+  settings: ModelSettings,
+  prices: PriceTable,
+): { readonly setting: string; readonly message: string } | null {
+  if (settings.max_cost_usd <= 0) return null;
+  for (const setting of ['judge_model', 'embedding_model'] as const) {
+    const model = settings[setting];
+    if (model === null || model === FREE || prices.price(model) !== null) continue;
+    const message = `the model ${model} has no price, so max_cost_usd cannot be kept: give its price in model_prices of the services, or set max_cost_usd to 0`;
+    return { setting, message };
+  }
+  return null;
+}

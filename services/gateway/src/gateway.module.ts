@@ -1,8 +1,9 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { pricesFromSettings, priceTable } from '#llm/prices';
 import type { ServiceRuntime } from '#service';
 import { type Access } from './access/access.js';
 import { KeyIssuer } from './access/key-issuer.js';
-import { BASE_SETTINGS, SettingsController } from './http/settings.controller.js';
+import { BASE_SETTINGS, PRICES, SettingsController } from './http/settings.controller.js';
 import { KeysController } from './http/keys.controller.js';
 import { LoopController } from './http/loop.controller.js';
 import { NoticesController } from './http/notices.controller.js';
@@ -73,6 +74,7 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: LoopLists, useValue: new LoopLists(database) },
       { provide: ProjectSettingsRows, useValue: new ProjectSettingsRows(work) },
       { provide: BASE_SETTINGS, useValue: runtime.loaded.projects },
+      { provide: PRICES, useValue: priceTable(pricesFromSettings(runtime.loaded.process.model_prices)) },
       { provide: Keys, useValue: keys },
       { provide: Projects, useValue: new Projects(database, work) },
       { provide: KeyIssuer, useValue: new KeyIssuer(keys, directory) },

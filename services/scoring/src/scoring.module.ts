@@ -1,5 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import type { LoadedSettings } from '#config';
+import { SettingsError, type LoadedSettings } from '#config';
+import { projectSettings } from '#contracts';
+import { pricesFromSettings, priceTable, unpriced } from '#llm/prices';
 import { SettingsDirectory, UnitOfWork } from '#persistence';
 import { startService, type RunningService, type ServiceRuntime } from '#service';
 import { AnswerWait } from './handlers/answer-wait.js';
@@ -54,6 +56,9 @@ function lanes(runtime: ServiceRuntime): Provider {
   };
 }
 
-export function startScoring(loaded: LoadedSettings): Promise<RunningService> {
+/** @throws SettingsError for settings under which no judge could be paid */
+export async function startScoring(loaded: LoadedSettings): Promise<RunningService> {
+  const problem = unpriced(projectSettings.parse(loaded.projects), priceTable(pricesFromSettings(loaded.process.model_prices)));
+  if (problem !== null) throw new SettingsError(`${problem.setting}: ${problem.message}`);
   return startService('scoring', scoringModule, loaded);
 }

@@ -1,4 +1,5 @@
 import type { MetricName, ProjectSettings, Tier } from '#contracts';
+import { embeddingScale } from '../checks/coherence-scales.js';
 import type { GateSettings } from './gate.js';
 
 /** Everything of a project's settings that decides a turn. Stored with the turn, so that a refold decides as the first time. */
@@ -16,7 +17,7 @@ const DEFAULT_THRESHOLD = 0.5;
 const METRIC_THRESHOLDS: Readonly<Partial<Record<MetricName, number>>> = { outcome_correct: 0.9 };
 
 /** Sources whose values are folded and shown but neither escalate nor alert until a project sets a target for them (BEHAVIOUR 2.5). */
-const SILENT_UNTIL_TARGETED: ReadonlySet<string> = new Set(['lexical']);
+const SILENT_UNTIL_TARGETED: ReadonlySet<string> = new Set(['lexical', 'embedding']);
 
 export function gateConfig(settings: ProjectSettings): GateConfig {
   return {
@@ -24,7 +25,7 @@ export function gateConfig(settings: ProjectSettings): GateConfig {
     gate_target: settings.gate_target,
     gate_gain: settings.gate_gain,
     gate_drop: settings.gate_drop,
-    overrides: settings.gate_overrides as Record<string, Partial<GateSettings>>,
+    overrides: withScale(settings),
     thresholds: settings.thresholds,
     enable_tier3: settings.enable_tier3,
     tiers: { 1: distinct(settings.tier1_metrics), 2: distinct(settings.tier2_metrics), 3: distinct(settings.tier3_metrics) },
@@ -32,6 +33,15 @@ export function gateConfig(settings: ProjectSettings): GateConfig {
     alert_cooldown_turns: settings.alert_cooldown_turns,
   };
 }
+
+/** Similarities have a scale of their own per model: where it has been measured, it is the default; else the source stays silent. */
+function withScale({ gate_overrides: overrides, embedding_model: model }: ProjectSettings): GateConfig['overrides'] {
+  const own = overrides as Record<string, Partial<GateSettings>>;
+  const scale = model === null ? null : embeddingScale(model);
+  return scale === null ? own : { ...own, [EMBEDDED]: { ...scale.gate, ...own['coherence'], ...own[EMBEDDED] } };
+}
+
+const EMBEDDED = 'coherence@embedding';
 
 /** A metric named twice is scored once. */
 function distinct(names: readonly string[]): string[] {

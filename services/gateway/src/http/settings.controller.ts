@@ -1,5 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { EffectiveSettings, ProjectSettingsPatch } from '#contracts';
+import type { PriceTable } from '#llm/prices';
 import type { Caller } from '../access/caller.js';
 import { ProjectSettingsRows } from '../postgres/project-settings.js';
 import { effectiveSettings, patched, problemsOf } from '../settings/effective.js';
@@ -11,11 +12,15 @@ import { routes } from './routes.js';
 /** What the settings file and the environment of this process put under every project's row. */
 export const BASE_SETTINGS = Symbol('BASE_SETTINGS');
 
+/** What models cost, as far as this process knows: a limit on cost needs it. */
+export const PRICES = Symbol('PRICES');
+
 @Controller()
 export class SettingsController {
   constructor(
     @Inject(ProjectSettingsRows) private readonly rows: ProjectSettingsRows,
     @Inject(BASE_SETTINGS) private readonly base: ProjectSettingsPatch,
+    @Inject(PRICES) private readonly prices: PriceTable,
   ) {}
 
   @Route(routes.readSettings)
@@ -29,7 +34,7 @@ export class SettingsController {
     @Input() { body: patch }: InputOf<typeof routes.changeSettings>,
   ): Promise<EffectiveSettings> {
     const row = await this.rows.change({ project, who, patch }, (doc) => {
-      const errors = problemsOf(patch, this.base, doc);
+      const errors = problemsOf(patch, { base: this.base, doc, prices: this.prices });
       if (errors.length > 0) throw invalidRequest(describe(errors), errors);
       return patched(doc, patch);
     });

@@ -1,4 +1,5 @@
 import { projectSettings, type EffectiveSettings, type ProjectSettingsPatch, type SettingOrigin } from '#contracts';
+import { unpriced, type PriceTable } from '#llm/prices';
 import { mergeSettings } from '#persistence';
 import type { FieldProblem } from '../http/problem.js';
 import type { SettingsRow } from '../postgres/project-settings.js';
@@ -26,17 +27,26 @@ function originOfEntry(name: string, entry: string, own: Values): SettingOrigin 
   return isMap(map) && Object.hasOwn(map, entry) ? 'project' : 'process';
 }
 
+interface Known {
+  readonly base: ProjectSettingsPatch;
+  readonly doc: ProjectSettingsPatch;
+  readonly prices: PriceTable;
+}
+
 /**
  * What is wrong with a patch; empty when nothing is. Checked together with what it will be merged into. Nulls, which take a value
  * away, are checked for their names only.
  */
-export function problemsOf(patch: Values, base: ProjectSettingsPatch, doc: ProjectSettingsPatch): FieldProblem[] {
+export function problemsOf(patch: Values, { base, doc, prices }: Known): FieldProblem[] {
   const known = Object.keys(projectSettings.shape);
   const unknown = Object.keys(patch).filter((name) => !known.includes(name));
   const errors = unknown.map((path) => ({ path, message: `is not a setting; settings: ${known.join(', ')}` }));
-  const merged = { ...mergeSettings(base, doc), ...withoutNulls(patch) };
+  const merged = mergeSettings(base, patched(doc, patch));
   const result = projectSettings.safeParse(Object.fromEntries(Object.entries(merged).filter(([name]) => known.includes(name))));
-  if (result.success) return errors;
+  if (result.success) {
+    const problem = unpriced(result.data, prices);
+    return problem === null ? errors : [...errors, { path: problem.setting, message: problem.message }];
+  }
   return [...errors, ...result.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))];
 }
 

@@ -1,6 +1,6 @@
 import type { ProcessSettings } from '#contracts';
 import { LOCAL_MODEL, localEmbedder, type Embedder, type LocalEmbedder } from '#embeddings';
-import { ModelEndpoint, priceTable, type CapabilityMemory, type PriceTable } from '#llm';
+import { ModelEndpoint, pricesFromSettings, priceTable, type CapabilityMemory, type PriceTable } from '#llm';
 
 /** The models that a scoring process asks: one endpoint for judges, one for embeddings, which may be the same, and the local model. */
 export class ModelServices {
@@ -10,7 +10,7 @@ export class ModelServices {
   private local: LocalEmbedder | undefined;
 
   constructor(settings: ProcessSettings, capabilities: CapabilityMemory) {
-    this.prices = priceTable(pricesOf(settings));
+    this.prices = priceTable(pricesFromSettings(settings.model_prices));
     const tools = { capabilities, prices: this.prices };
     const common = { timeoutMs: settings.judge_timeout_s * 1000, concurrency: settings.max_concurrent_evals };
     this.judges = new ModelEndpoint(
@@ -34,10 +34,4 @@ export class ModelServices {
   async close(): Promise<void> {
     await this.local?.close();
   }
-}
-
-export function pricesOf({ model_prices: prices }: Pick<ProcessSettings, 'model_prices'>): Parameters<typeof priceTable>[0] {
-  return Object.fromEntries(
-    Object.entries(prices).map(([model, { input, output }]) => [model, { inputPerMillion: input, outputPerMillion: output }]),
-  );
 }
