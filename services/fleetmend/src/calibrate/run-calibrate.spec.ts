@@ -115,6 +115,22 @@ describe('fleetmend calibrate --file', () => {
       expect(svg).toContain(text);
   });
 
+  it('draws without labels too, and never takes a name for markup', async () => {
+    const plot = join(dir, 'unlabelled.svg');
+    const odd = file('odd.jsonl', '{"session_id": "s", "values": {"<script>": [0.9, 0.2]}}');
+    expect(await run('--file', odd, '--gate-metrics', '<script>', '--plot', plot)).toMatchObject({ code: 0 });
+    const svg = readFileSync(plot, 'utf8');
+    expect(svg).toContain('median turns before the end');
+    expect(svg).toContain('&lt;script&gt;');
+    expect(svg).not.toMatch(/<script|not labelled/);
+  });
+
+  it('says that no stored metric goes through the gate, and how to name one', async () => {
+    const other = file('other.jsonl', '{"session_id": "s", "values": {"mine": 0.2}}');
+    const { out } = await run('--file', other, '--format', 'pretty');
+    expect(out).toContain('no stored metric goes through it (name others with --gate-metrics)');
+  });
+
   it.each<[string, string[], number, string]>([
     ['no scores', ['--file', file('empty.jsonl', '\n')], 1, 'no scores in'],
     ['none of this metric', ['--file', scores, '--metric', 'coherence'], 1, 'no scores in'],
