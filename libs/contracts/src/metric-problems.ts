@@ -1,5 +1,8 @@
 import { builtInMetrics, metricNames, OUTCOME_METRIC, type EvaluatorKind } from './metrics.js';
 
+/** A metric's name is part of subjects, signatures and column values. */
+const OWN_METRIC_PATTERN = /^[a-z][a-z0-9_]{0,62}$/;
+
 /** The part of a project's settings that names metrics. */
 export interface MetricSettings {
   readonly tier1_metrics: readonly string[];
@@ -43,7 +46,13 @@ export function metricProblems(settings: MetricSettings): Problem[] {
   const taken = Object.keys(settings.metrics)
     .filter((name) => name in builtInMetrics)
     .map((name) => ({ path: ['metrics', name], message: `"${name}" is a metric already: choose another name` }));
-  return [...unknown, ...misplaced, ...taken, ...evaluatorProblems(settings)];
+  const unnamable = Object.keys(settings.metrics)
+    .filter((name) => !OWN_METRIC_PATTERN.test(name))
+    .map((name) => ({
+      path: ['metrics', name],
+      message: 'the name of a metric is a-z, 0-9 and _, begins with a letter, 63 at most',
+    }));
+  return [...unknown, ...misplaced, ...taken, ...unnamable, ...evaluatorProblems(settings)];
 }
 
 function evaluatorProblems({ evaluators, metrics }: MetricSettings): Problem[] {

@@ -1,18 +1,25 @@
 import { z } from 'zod';
 import { evaluatorKinds } from './metrics.js';
 
-const OWN_METRIC_PATTERN = /^[a-z][a-z0-9_]{0,62}$/;
-
 const unit = z.number().min(0).max(1);
 const seconds = z.number().min(0);
 const count = z.int().min(0);
 const model = z.string().trim().min(1).max(200).nullable().default(null);
 
+const CHOICES_MAX = 20;
+
+const choices = z.record(z.string().min(1).max(100), unit).refine((values) => {
+  const count = Object.keys(values).length;
+  return count >= 2 && count <= CHOICES_MAX;
+}, `a choice has 2 to ${CHOICES_MAX} answers`);
+
 /** How the answer of a judge that a project registers becomes a value in [0, 1]. */
 export const judgeOutput = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('score'), min: z.number().default(0), max: z.number().default(1) }),
+  z
+    .strictObject({ kind: z.literal('score'), min: z.number().default(0), max: z.number().default(1) })
+    .refine(({ min, max }) => min < max, 'the smallest score must be less than the largest'),
   z.strictObject({ kind: z.literal('boolean') }),
-  z.strictObject({ kind: z.literal('choice'), values: z.record(z.string().min(1).max(100), unit) }),
+  z.strictObject({ kind: z.literal('choice'), values: choices }),
 ]);
 
 /** What the prompt of such a judge may ask for, as `{{name}}`. */
@@ -31,7 +38,7 @@ const judgePrompt = z
   });
 
 function unknownPlaceholders(text: string): string[] {
-  const names = [...text.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map(([, name]) => name ?? '');
+  const names = [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name]) => (name ?? '').trim());
   return names.filter((name) => !(judgePlaceholders as readonly string[]).includes(name));
 }
 
@@ -65,7 +72,7 @@ export const scoringShape = {
       'Who makes the values of a metric. Default: the host when it sent one, else the model when one is set, else the check.',
     ),
   metrics: z
-    .record(z.string().regex(OWN_METRIC_PATTERN, 'a metric is a-z, 0-9 and _, begins with a letter, 63 at most'), ownMetric)
+    .record(z.string(), ownMetric)
     .default({})
     .describe(
       'Metrics of the project itself, by name: a judge (`prompt`, `output`), a `webhook`, a NATS `responder`, or `host` (values that the host sends). A tier has to name them.',

@@ -9,8 +9,8 @@ import { evaluatorOf } from '../score-tier.js';
 import { backoffMs, BLOCKED_DELAY_MS, Trouble } from './trouble.js';
 import type { ValueEvaluator, Verdict } from './value-task.js';
 
-/** Tokens of a trace that a judge is shown: what most turns fit into, and about a cent of a large model. */
-export const DIGEST_TOKENS = 6_000;
+/** Tokens of a trace that a judge is shown: the largest of 780 recorded traces took 10,843, the mean 568 (docs/judges.md). */
+export const DIGEST_TOKENS = 12_000;
 
 /** Whether a model without a price may be asked for this project: never when its spending is limited. */
 export type MaySpend = (project: string) => Promise<boolean>;
@@ -39,7 +39,9 @@ export class JudgeEvaluator implements ValueEvaluator {
           ...(own === undefined ? {} : { definition: own }),
           ...samplesOf(config.scoring, job),
           digestTokens: DIGEST_TOKENS,
-          ...tools,
+          signal: tools.signal,
+          // What one model extracted is not another's.
+          stages: { once: (stage, make) => tools.stages.once(`${model}/${stage}`, make) },
         },
         { ask: (question) => this.endpoint.structured({ model, ...question }), countTokens: await tokenCounter() },
       );
