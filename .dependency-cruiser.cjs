@@ -98,7 +98,7 @@ module.exports = {
       'client-alone',
       'The client is a package of its own: it imports contracts as types, its transport, and nothing else of ours.',
       { path: '^libs/client/', pathNot: TEST_FILES },
-      { pathNot: ['^libs/client/', '^libs/contracts/', NATS, '^node:'] },
+      { pathNot: ['^libs/client/', '^libs/contracts/', NATS], dependencyTypesNot: ['core'] },
     ),
     rule(
       'handlers-without-drivers',

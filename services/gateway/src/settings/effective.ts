@@ -1,4 +1,10 @@
-import { projectSettings, type EffectiveSettings, type ProjectSettingsPatch, type SettingOrigin } from '#contracts';
+import {
+  projectSettings,
+  type EffectiveSettings,
+  type ProjectSettings,
+  type ProjectSettingsPatch,
+  type SettingOrigin,
+} from '#contracts';
 import { unpriced, type PriceTable } from '#llm/prices';
 import { mergeSettings } from '#persistence';
 import type { FieldProblem } from '../http/problem.js';
@@ -42,12 +48,23 @@ export function problemsOf(patch: Values, { base, doc, prices }: Known): FieldPr
   const unknown = Object.keys(patch).filter((name) => !known.includes(name));
   const errors = unknown.map((path) => ({ path, message: `is not a setting; settings: ${known.join(', ')}` }));
   const merged = mergeSettings(base, patched(doc, patch));
-  const result = projectSettings.safeParse(Object.fromEntries(Object.entries(merged).filter(([name]) => known.includes(name))));
-  if (result.success) {
-    const problem = unpriced(result.data, prices);
-    return problem === null ? errors : [...errors, { path: problem.setting, message: problem.message }];
-  }
-  return [...errors, ...result.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))];
+  const { issues, settings } = checked(Object.fromEntries(Object.entries(merged).filter(([name]) => known.includes(name))));
+  if (issues.length > 0) return [...errors, ...issues];
+  const problem = unpriced(settings, prices);
+  return problem === null ? errors : [...errors, { path: problem.setting, message: problem.message }];
+}
+
+/** Names that do not fit each other are looked for only when every value can be read: then once more without those that cannot. */
+function checked(values: Values): { issues: FieldProblem[]; settings: ProjectSettings } {
+  const result = projectSettings.safeParse(values);
+  if (result.success) return { issues: [], settings: result.data };
+  const issues = result.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
+  const wrong = new Set(result.error.issues.map(({ path }) => String(path[0])));
+  // Without its own metrics, a project's tiers would be wrong as well.
+  if (wrong.has('metrics') || !Object.keys(values).some((name) => wrong.has(name)))
+    return { issues, settings: projectSettings.parse({}) };
+  const rest = checked(Object.fromEntries(Object.entries(values).filter(([name]) => !wrong.has(name))));
+  return { ...rest, issues: [...issues, ...rest.issues] };
 }
 
 /** The project's own values after a patch: joined, and without what null took away. */

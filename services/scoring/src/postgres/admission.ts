@@ -1,15 +1,9 @@
-import type { ProjectSettings } from '#contracts';
 import { admit, type SessionAdmission, type SkipReason } from '#domain/admission';
 import { derivedId } from '#domain/ids';
 import type { Transaction } from '#persistence';
+import type { AdmissionRules } from '../admission-rules.js';
 import { emitScored } from './emit-scored.js';
 import { keyOf, keysJson, type ConfiguredTurn, type Key } from './turn-rows.js';
-
-/** What of a project's settings decides whether a turn is scored at all (BEHAVIOUR 1.3). Decided once, when the turn is accepted. */
-export type AdmissionRules = Pick<
-  ProjectSettings,
-  'eval_sample_every' | 'session_min_eval_interval_s' | 'max_evals' | 'budget_window_h' | 'max_cost_usd'
->;
 
 const MICROS = 1_000_000;
 

@@ -4,7 +4,7 @@ import { jsonBytes, stringifyJson } from '#ingest';
 import type { Transaction } from '#persistence';
 import type { AcceptedTurn } from '../accepted-turn.js';
 import type { TurnConfig } from '../turn-config.js';
-import type { AdmissionRules } from './admission.js';
+import type { AdmissionRules } from '../admission-rules.js';
 
 export interface ConfiguredTurn extends AcceptedTurn {
   readonly configId: string;
