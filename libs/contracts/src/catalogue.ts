@@ -1,6 +1,7 @@
 import { turnEvaluated } from './gating.events.js';
 import { breakerClosed, breakerOpened, episodeOpened, noticePosted, noticeResolved, sessionRecovered } from './mailbox.events.js';
 import { tierRequested, traceScored } from './scoring.events.js';
+import { spansReceived } from './span.events.js';
 import { deadLetter, healthChanged } from './system.events.js';
 import { scorePosted, sessionEnded, turnEnded } from './turn.events.js';
 import type { EventContract } from './event.js';
@@ -12,6 +13,7 @@ export const events: readonly EventContract[] = [
   turnEnded,
   sessionEnded,
   scorePosted,
+  spansReceived,
   traceScored,
   tierRequested,
   turnEvaluated,
@@ -48,6 +50,7 @@ function consumer(service: ServiceName, what: string, event: unknown): ConsumerC
 export const consumers = {
   scoringTurns: consumer('scoring', 'turns', turnEnded),
   scoringScores: consumer('scoring', 'scores', scorePosted),
+  scoringSpans: consumer('scoring', 'spans', spansReceived),
   scoringTiers: consumer('scoring', 'tiers', tierRequested),
   gatingScores: consumer('gating', 'scores', traceScored),
   mailboxReports: consumer('mailbox', 'reports', turnEvaluated),

@@ -25,6 +25,7 @@ export {
   type ScopeHint,
 } from './turn.js';
 export { turnEnded, sessionEnded, scorePosted } from './turn.events.js';
+export { receivedSpan, spansReceived, spansReference, type ReceivedSpan, type SpansReceived } from './span.events.js';
 export {
   traceScored,
   tierRequested,

@@ -67,6 +67,15 @@ const projectShape = z.strictObject({
   trace_wait_s: seconds
     .default(30)
     .describe('Seconds that a turn which names traces waits for them before it is scored on what is there, flagged `partial`.'),
+  otlp_turns: z
+    .enum(['named', 'root_span'])
+    .default('named')
+    .describe(
+      '`named`: a turn that has ended names the traces that came over OpenTelemetry. `root_span`: the end of a root span ends a turn of its session.',
+    ),
+  otlp_quiet_s: seconds
+    .default(5)
+    .describe('Seconds without a further span after which a trace whose root span has ended is taken for whole.'),
   revise_window_turns: count
     .default(50)
     .describe(
