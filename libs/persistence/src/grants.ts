@@ -1,8 +1,13 @@
 import { foundationGrants } from './migrations/0002-grants.js';
 import { grantsOfScoringInFull } from './migrations/0003-scoring-in-full.js';
+import { grantsOfOpenTelemetry } from './migrations/0004-opentelemetry.js';
 
 /** Role to what it is granted by all migrations together, in the words of GRANT. */
-export const grants: Readonly<Record<string, readonly string[]>> = joined(foundationGrants, grantsOfScoringInFull);
+export const grants: Readonly<Record<string, readonly string[]>> = joined(
+  foundationGrants,
+  grantsOfScoringInFull,
+  grantsOfOpenTelemetry,
+);
 
 function joined(...steps: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string[]> {
   const all: Record<string, string[]> = {};
