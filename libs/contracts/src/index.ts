@@ -98,6 +98,19 @@ export {
 } from './http-loop.js';
 export { storedScores, storedScoresQuery, type StoredScores } from './http-calibration.js';
 export {
+  costs,
+  costDimensions,
+  costDimensionsOf,
+  costsQuery,
+  MAX_COST_DAYS,
+  MAX_COST_GROUPS,
+  type CostDimension,
+  type CostGroup,
+  type Costs,
+  type CostSums,
+} from './http-costs.js';
+export { knownMetrics, type KnownMetric, type KnownMetrics } from './http-metrics.js';
+export {
   effectiveSettings,
   settingsPatch,
   project,

@@ -1,0 +1,1 @@
+export { ladderSavings, type Ladder, type LadderMetric, type MetricSpending } from './ladder.js';
