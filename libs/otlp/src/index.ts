@@ -1,0 +1,4 @@
+export { normaliseSpan } from './normalise.js';
+export { type Agent, type Dialect, type Reader, type SpanFields, type TokenUsage } from './dialect.js';
+export { type Conversation, type Message, type MessageToolCall } from './messages.js';
+export { type Attributes, type AttributeValue, type OtlpEvent, type OtlpScope, type OtlpSpan } from './span.js';

@@ -1,0 +1,78 @@
+import type { ReceivedSpan } from '#contracts';
+import type { Dialect, SpanFields } from './dialect.js';
+import { dialects, plain } from './dialects/index.js';
+import { failureOf } from './failure.js';
+import { metadataOf } from './metadata.js';
+import { sessionOf } from './session.js';
+import { SpanView } from './span-view.js';
+import type { OtlpSpan } from './span.js';
+
+/**
+ * A span in our words, whichever library wrote it. Pure, and never throws.
+ * @param receivedAt microseconds since the epoch, for a span that says no time
+ */
+export function normaliseSpan(span: OtlpSpan, receivedAt: number): ReceivedSpan {
+  const view = new SpanView(span);
+  const spoken = [...dialects.filter((dialect) => dialect.speaks(view)), plain];
+  const get = <F extends keyof SpanFields>(field: F): SpanFields[F] | undefined => readField(view, spoken, field);
+  const said = defined({
+    input: get('input'),
+    output: get('output'),
+    token_usage: get('usage'),
+    error: get('error') ?? failureOf(view),
+  });
+  const { started, ended, notes } = timesOf(span, receivedAt);
+  const hasContent = 'input' in said || 'output' in said;
+  return {
+    trace_id: span.traceId,
+    span_id: span.spanId,
+    parent_span_id: span.parentSpanId,
+    name: get('name') ?? span.name,
+    kind: get('kind') ?? 'OTHER',
+    status: span.status.code,
+    ...said,
+    model: get('model') ?? null,
+    started_at: started,
+    ended_at: ended,
+    dialect: (spoken[0] ?? plain).name,
+    session: sessionOf(view, get('session')),
+    agent: get('agent') ?? null,
+    tools: [...(get('tools') ?? [])],
+    // Last: it keeps what nobody above has read.
+    metadata: metadataOf(view, hasContent ? spoken.flatMap((one) => one.repeats ?? []) : [], {
+      ...defined({ tool_call_id: get('callId'), response_id: get('responseId') }),
+      notes,
+    }),
+  };
+}
+
+/** Without the members that are undefined. */
+function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+function readField<F extends keyof SpanFields>(view: SpanView, spoken: readonly Dialect[], field: F): SpanFields[F] | undefined {
+  for (const { fields } of spoken) {
+    for (const reader of fields[field] ?? []) {
+      const value = reader(view);
+      if (value !== undefined) return value;
+    }
+  }
+  return undefined;
+}
+
+interface Times {
+  readonly started: number;
+  readonly ended: number | null;
+  readonly notes: readonly string[];
+}
+
+/** Only the end is known: it began then. Nothing is known: it began when it was received, and says so. */
+function timesOf(span: OtlpSpan, receivedAt: number): Times {
+  const start = span.start ?? span.end;
+  const ended = span.end === null ? null : Number(span.end / 1000n);
+  if (start === null) return { started: receivedAt, ended, notes: ['no time was recorded: the time of receipt stands'] };
+  return { started: Number(start / 1000n), ended, notes: [] };
+}
