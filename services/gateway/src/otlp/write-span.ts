@@ -1,0 +1,35 @@
+import { receivedSpan, type ReceivedSpan } from '#contracts';
+import { redactSecrets, storable } from '#domain/text';
+import { cutToFit, stringifyJson } from '#ingest';
+import type { WrittenSpan } from './span-chunks.js';
+
+const MIB = 1024 * 1024;
+/** Beyond this a span is cut by the digest rule of turns. */
+const MAX_SPAN_BYTES = 16 * MIB;
+
+export type Written =
+  | { readonly ok: true; readonly span: WrittenSpan; readonly notes: readonly string[] }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * A normalised span as it is stored: storable, without secrets (its ids, session and times are never touched), at most 16 MiB.
+ * It is checked against the contract here, since a reader could only refuse the whole chunk it travels in.
+ */
+export function writeSpan(received: ReceivedSpan): Written {
+  const { value, notes } = storable(received);
+  const clean = redactSecrets(value);
+  const parsed = receivedSpan.safeParse(clean);
+  if (!parsed.success) return { ok: false, reason: `not valid at ${String(parsed.error.issues[0]?.path[0] ?? '?')}` };
+  const span = written(received.trace_id, stringifyJson(clean));
+  if (span.bytes <= MAX_SPAN_BYTES) return { ok: true, span, notes };
+  const { value: cut, fits } = cutToFit({ spans: [clean] }, MAX_SPAN_BYTES);
+  if (!fits) return { ok: false, reason: `larger than ${MAX_SPAN_BYTES / MIB} MiB in names and tools alone` };
+  const [short] = (cut as { spans: readonly unknown[] }).spans;
+  return {
+    ok: true,
+    span: written(received.trace_id, stringifyJson(short)),
+    notes: [...notes, `larger than ${MAX_SPAN_BYTES / MIB} MiB: long texts were cut`],
+  };
+}
+
+const written = (trace: string, text: string): WrittenSpan => ({ trace, text, bytes: Buffer.byteLength(text) });
