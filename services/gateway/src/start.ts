@@ -14,6 +14,7 @@ import { answerBadHttp, ProblemFilter, sendProblem } from './http/problem-filter
 import { ProblemError, problemOf } from './http/problem.js';
 import { listen } from './listen.js';
 import { GatewayMetrics } from './operations/gateway-metrics.js';
+import { isOtlp } from './otlp/encoding.js';
 import { Database } from './postgres/database.js';
 import { KeyDirectory } from './postgres/key-directory.js';
 
@@ -66,7 +67,7 @@ async function serve(runtime: ServiceRuntime): Promise<RunningGateway> {
     abortOnError: false,
   });
   app.useGlobalFilters(new ProblemFilter());
-  readBodies(server);
+  readBodies(server, isOtlp);
   hook(server, access, app.get(GatewayMetrics));
   const routes = registeredRoutes(server);
   await app.init();

@@ -10,7 +10,7 @@ export const BODY_LIMIT_BYTES = 64 * MIB;
  * A client that is still sending does not read: cutting the connection would show it a reset instead of the answer. So what is
  * over the limit is read and thrown away, up to this much.
  */
-const DISCARD_LIMIT_BYTES = 8 * BODY_LIMIT_BYTES;
+export const DISCARD_LIMIT_BYTES = 8 * BODY_LIMIT_BYTES;
 
 const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
   gzip: createGunzip,
@@ -19,13 +19,16 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>
   br: createBrotliDecompress,
 };
 
-/** Every body arrives as bytes, whatever its type says; the route decides what it takes. */
-export function readBodies(server: FastifyInstance): void {
+/** Every body arrives as bytes, whatever its type says; the route decides what it takes. One that is read by its route is a stream. */
+export function readBodies(server: FastifyInstance, readByRoute: (request: FastifyRequest) => boolean): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => collect(decoded(request, payload)));
+  server.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) =>
+    readByRoute(request) ? payload : collect(decodedBody(request, payload)),
+  );
 }
 
-function decoded(request: FastifyRequest, payload: Readable): Readable {
+/** The body as it was before its Content-Encoding. @throws ProblemError 415 */
+export function decodedBody(request: FastifyRequest, payload: Readable): Readable {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return payload;
   const decoder = DECODERS[encoding]?.();
@@ -51,20 +54,23 @@ async function collect(stream: Readable): Promise<Buffer> {
       if (bytes > DISCARD_LIMIT_BYTES) break;
     }
   } catch (error) {
-    throw new ProblemError(
-      problemOf('bad-http', 400, `The body cannot be read: ${error instanceof Error ? error.message : String(error)}`),
-    );
+    throw unreadableBody(error);
   }
-  if (bytes > BODY_LIMIT_BYTES) throw tooLarge();
+  if (bytes > BODY_LIMIT_BYTES) throw bodyTooLarge();
   return Buffer.concat(chunks, bytes);
 }
 
-const tooLarge = (): ProblemError =>
+export const unreadableBody = (error: unknown): ProblemError =>
+  new ProblemError(
+    problemOf('bad-http', 400, `The body cannot be read: ${error instanceof Error ? error.message : String(error)}`),
+  );
+
+export const bodyTooLarge = (): ProblemError =>
   new ProblemError(
     problemOf(
       'too-large',
       413,
-      `The body is larger than ${BODY_LIMIT_BYTES / MIB} MiB: send fewer turns per request. A turn over 16 MiB is cut on arrival.`,
+      `The body is larger than ${BODY_LIMIT_BYTES / MIB} MiB: send fewer turns or spans per request. One over 16 MiB is cut on arrival.`,
     ),
   );
 

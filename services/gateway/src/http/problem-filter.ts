@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { InfrastructureError } from '#messaging';
 import { classifyDatabaseError } from '#persistence';
+import { sendStatus } from '../otlp/send-status.js';
+import { isOtlp } from '../otlp/encoding.js';
 import { ProblemError, problemOf, unavailable } from './problem.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -57,8 +59,9 @@ function ofStatus(status: number, message: string): ProblemError {
   return new ProblemError(problemOf(status < 500 ? 'bad-http' : 'unavailable', status, message));
 }
 
-/** Sends a problem with its headers. Also for errors before any route is known. */
+/** Sends a problem with its headers. Also for errors before any route is known. Exporters of OTLP are told in their own words. */
 export function sendProblem(reply: FastifyReply, { problem, headers, extra }: ProblemError): void {
+  if (isOtlp(reply.request)) return sendStatus(reply, problem, headers);
   void reply
     .status(problem.status)
     .headers(headers)
