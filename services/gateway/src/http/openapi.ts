@@ -59,7 +59,8 @@ function operation(route: RouteContract): Json {
 }
 
 function requestBody(body: BodyContract): Json {
-  return { required: body.optional !== true, content: { 'application/json': { schema: reference(body) } } };
+  const binary = body.alsoAs === undefined ? {} : { [body.alsoAs]: {} };
+  return { required: body.optional !== true, content: { 'application/json': { schema: reference(body) }, ...binary } };
 }
 
 function responses(answers: readonly Answer[]): Json {

@@ -26,6 +26,8 @@ export interface Named<Schema extends z.ZodType = z.ZodType> {
 export interface BodyContract<Schema extends z.ZodType = z.ZodType> extends Named<Schema> {
   readonly raw?: boolean;
   readonly optional?: boolean;
+  /** A media type it may have beside JSON. */
+  readonly alsoAs?: string;
 }
 
 export interface Answer {
