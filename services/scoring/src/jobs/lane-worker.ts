@@ -41,6 +41,7 @@ export class LaneWorker {
   private loop: Promise<void> = Promise.resolve();
   private renewal: NodeJS.Timeout | undefined;
   private wake: () => void = () => undefined;
+  private nudged = false;
 
   constructor(
     private readonly store: JobStore,
@@ -54,8 +55,9 @@ export class LaneWorker {
     this.loop = this.run();
   }
 
-  /** There may be a job. */
+  /** There may be a job. Heard while a claim is under way too, which may have looked too early to see it. */
   nudge(): void {
+    this.nudged = true;
     this.wake();
   }
 
@@ -73,6 +75,7 @@ export class LaneWorker {
   private async run(): Promise<void> {
     while (!this.stopping) {
       try {
+        this.nudged = false;
         const room = this.room();
         const taken = room > 0 ? await this.take(room) : 0;
         if (taken === 0) await this.idle(room > 0 ? IDLE_MS : undefined);
@@ -93,20 +96,14 @@ export class LaneWorker {
     const { lane, limits, except } = this.options;
     if (!(await this.store.hasWork(lane))) return 0;
     const claim = { lane, most: room, lease: randomUUID(), limits: await limits(), except: except?.() ?? [] };
-    const claimed = await this.store.claim(claim);
-    for (const job of claimed) this.held.set(keyOf(job), job);
-    try {
-      const loaded = await this.store.load(claimed);
-      for (const job of loaded) this.begin(job);
-      return loaded.length;
-    } catch (error) {
-      // The leases run out by themselves.
-      for (const job of claimed) this.held.delete(keyOf(job));
-      throw error;
-    }
+    // When they cannot be loaded, the leases run out by themselves.
+    const loaded = await this.store.load(await this.store.claim(claim));
+    for (const job of loaded) this.begin(job);
+    return loaded.length;
   }
 
   private begin(job: LoadedJob): void {
+    this.held.set(keyOf(job.job), job.job);
     const done = this.options.task
       .run(job, (evaluation) => this.limit(evaluation).finally(() => this.wake()), this.abort.signal)
       .catch(this.options.onError)
@@ -124,7 +121,7 @@ export class LaneWorker {
 
   /** Until something may have changed, or `ms` are over. */
   private async idle(ms: number | undefined): Promise<void> {
-    if (this.stopping) return;
+    if (this.stopping || (this.nudged && ms !== undefined)) return;
     const woken = new Promise<void>((resolve) => (this.wake = resolve));
     const timer = new AbortController();
     const slept = ms === undefined ? [] : [sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)];

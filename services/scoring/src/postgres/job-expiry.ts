@@ -2,6 +2,8 @@ import { OUTCOME_METRIC } from '#contracts';
 import { derivedId } from '#domain/ids';
 import type { Transaction } from '#persistence';
 import { lockTurns, tierKeyOf, type TierKey } from './score-rows.js';
+import { boundedReason } from '../bounded-score.js';
+import type { ClaimedJob } from './job-claims.js';
 import { settleTiers } from './settle-tiers.js';
 
 /** Jobs that could not be done in time: their values have failed, and the tiers say so. Returns how many. */
@@ -19,32 +21,51 @@ export async function expireJobs(tx: Transaction, most: number): Promise<number>
      RETURNING j.s, j.t, j.tier, j.provider, j.last_error AS error`,
     [JSON.stringify(due.map(({ s, t, tier, provider }) => ({ s, t, tier, provider })))],
   );
-  await failValues(tx, gone, 'expired');
   const jobOf = (key: TierKey & { provider: string }): string => `${tierKeyOf(key)}|${key.provider}`;
-  const known = new Map(due.map((one) => [jobOf(one), one]));
-  for (const one of gone) {
-    const { project, session } = known.get(jobOf(one)) ?? { project: '', session: '' };
-    tx.journal({
-      id: derivedId('score_failed', one.s, one.t, one.tier, one.provider, 'expired'),
-      ...{ project, type: 'score_failed', s: one.s, session, t: one.t },
-      doc: {
-        tier: one.tier,
-        provider: one.provider,
-        code: 'expired',
-        error: one.error,
-        ...(one.tier === 0 ? { metric: OUTCOME_METRIC } : {}),
-      },
-    });
-  }
-  return gone.length;
+  const errors = new Map(gone.map((one) => [jobOf(one), one.error]));
+  const own = due.flatMap((one) => {
+    const error = errors.get(jobOf(one));
+    return error === undefined ? [] : [{ ...one, error }];
+  });
+  await failValues(tx, own, 'expired');
+  return own.length;
+}
+
+/** A job that can never be done, taken by us: its values have failed, and the tier says so. */
+export async function giveUpJob(
+  tx: Transaction,
+  job: ClaimedJob,
+  { code, error }: { code: string; error: string },
+): Promise<void> {
+  await lockTurns(tx, [job]);
+  const gone = await tx.query<{ session: string }>(
+    `DELETE FROM scoring.score_jobs j USING scoring.sessions x
+     WHERE x.s = j.s AND j.s = $1 AND j.t = $2 AND j.tier = $3 AND j.provider = $4 AND j.lease = $5 RETURNING x.session`,
+    [job.s, job.t, job.tier, job.provider, job.lease],
+  );
+  await failValues(
+    tx,
+    gone.map(({ session }) => ({ ...job, session, error: boundedReason(error) })),
+    code,
+  );
+}
+
+interface GoneJob extends TierKey {
+  readonly provider: string;
+  readonly project: string;
+  readonly session: string;
+  readonly error: string | null;
 }
 
 /** Values that nobody will make any more: failed, which is neither a perfect score nor a breach. */
-export async function failValues(
-  tx: Transaction,
-  jobs: readonly (TierKey & { readonly provider: string; readonly error: string | null })[],
-  code: string,
-): Promise<void> {
+async function failValues(tx: Transaction, jobs: readonly GoneJob[], code: string): Promise<void> {
+  for (const { s, t, tier, provider, project, session, error } of jobs) {
+    tx.journal({
+      id: derivedId('score_failed', s, t, tier, provider, code),
+      ...{ project, type: 'score_failed', s, session, t },
+      doc: { tier, provider, code, error, ...(tier === 0 ? { metric: OUTCOME_METRIC } : {}) },
+    });
+  }
   const own = jobs.filter(({ tier }) => tier !== 0);
   if (own.length === 0) return;
   await tx.query(

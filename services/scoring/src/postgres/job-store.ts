@@ -5,7 +5,7 @@ import { UnitOfWork } from '#persistence';
 import { readBody } from '../decode-turn.js';
 import type { TurnConfig } from '../turn-config.js';
 import { claimJobs, EVALS_PER_CLAIM, LEASE_S, type Claim, type ClaimedJob } from './job-claims.js';
-import { expireJobs, failValues } from './job-expiry.js';
+import { expireJobs, giveUpJob } from './job-expiry.js';
 import { saveJobResult, type JobResult } from './job-results.js';
 import { answerDue } from './settle-tiers.js';
 
@@ -51,29 +51,45 @@ export class JobStore {
   async claim(claim: Claim): Promise<ClaimedJob[]> {
     const claimed = await this.work.run((tx) => claimJobs(tx, claim));
     const deadly = claimed.filter(({ claims }) => claims > CLAIMS_MAX);
-    for (const job of deadly) await this.giveUp(job);
+    for (const job of deadly)
+      await this.giveUp(job, 'evaluator_crashed', 'The processes that tried to make it did not survive it.');
     return claimed.filter((job) => !deadly.includes(job));
   }
 
+  /** What it takes to do these jobs. One whose turn cannot be read, or is gone, is given up: it must not keep the others. */
   async load(jobs: readonly ClaimedJob[]): Promise<LoadedJob[]> {
     if (jobs.length === 0) return [];
+    const loaded: LoadedJob[] = [];
+    for (const { job, read } of await this.stored(jobs)) {
+      try {
+        loaded.push(read());
+      } catch (error) {
+        await this.giveUp(job, 'unreadable', error instanceof Error ? error.message : String(error));
+      }
+    }
+    return loaded;
+  }
+
+  private async stored(jobs: readonly ClaimedJob[]): Promise<{ job: ClaimedJob; read: () => LoadedJob }[]> {
     const keys = JSON.stringify(jobs.map(({ s, t, tier, provider }) => ({ s, t, tier, provider })));
     const [turns, scores, stages] = await Promise.all([
       this.work.read<{ s: string; t: number; session: string; doc: TurnConfig; body: Buffer }>(LOAD_TURNS, [keys]),
       this.work.read<{ s: string; t: number; tier: Tier; provider: string } & Wanted>(LOAD_WANTED, [keys]),
       this.work.read<{ s: string; t: number; trace: string; stage: string; result: unknown }>(LOAD_STAGES, [keys]),
     ]);
-    return jobs.flatMap((job) => {
+    return jobs.map((job) => {
       const own = <Row extends { s: string; t: number }>(rows: readonly Row[]): Row[] =>
         rows.filter(({ s, t }) => s === job.s && t === job.t);
-      const [turn] = own(turns);
-      if (turn === undefined) return [];
       const wanted = own(scores).filter(({ tier, provider }) => tier === job.tier && provider === job.provider);
       const known = new Map<string, Map<string, unknown>>();
       for (const { trace, stage, result } of own(stages))
         known.set(trace, (known.get(trace) ?? new Map<string, unknown>()).set(stage, result));
-      const { session, doc: config, body } = turn;
-      return [{ job, session, config, turn: readBody(body), wanted, stages: known }];
+      const [turn] = own(turns);
+      const read = (): LoadedJob => {
+        if (turn === undefined) throw new Error('The turn is not stored any more.');
+        return { job, session: turn.session, config: turn.doc, turn: readBody(turn.body), wanted, stages: known };
+      };
+      return { job, read };
     });
   }
 
@@ -103,13 +119,8 @@ export class JobStore {
     return this.work.run((tx) => answerDue(tx, DUE_ROWS));
   }
 
-  private giveUp(job: ClaimedJob): Promise<void> {
-    return this.work.run(async (tx) => {
-      await tx.query('DELETE FROM scoring.score_jobs WHERE s = $1 AND t = $2 AND tier = $3 AND provider = $4 AND lease = $5', [
-        ...[job.s, job.t, job.tier, job.provider, job.lease],
-      ]);
-      await failValues(tx, [{ ...job, error: 'The processes that tried to make it did not survive it.' }], 'evaluator_crashed');
-    });
+  private giveUp(job: ClaimedJob, code: string, error: string): Promise<void> {
+    return this.work.run((tx) => giveUpJob(tx, job, { code, error }));
   }
 }
 
