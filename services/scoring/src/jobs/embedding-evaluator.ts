@@ -1,6 +1,6 @@
 import { coherenceTexts, embeddingCoherence } from '#domain/checks';
 import { EmbeddingError, LOCAL_MODEL, type Embedder } from '#embeddings';
-import type { PriceTable } from '#llm';
+import { ModelError, type PriceTable } from '#llm';
 import type { StageMemory } from '#judges';
 import type { LoadedJob, Wanted } from '../postgres/job-store.js';
 import { evaluatorOf } from '../score-tier.js';
@@ -26,11 +26,11 @@ export class EmbeddingEvaluator implements ValueEvaluator {
     const model = evaluator.kind === 'embedding' ? evaluator.model : null;
     const trace = (turn.traces ?? []).find(({ trace_id: id }) => id === wanted.trace);
     if (model === null || trace === undefined) throw new Error(`nothing to embed: ${wanted.metric} of trace "${wanted.trace}"`);
-    const version = { evaluator: `embedding/${model}`, promptHash: null };
+    const version = { evaluator: `embedding/${model}`, promptHash: null, asked: true };
     const texts = coherenceTexts(trace, turn);
     if ('missing' in texts) {
       const outcome = { status: 'not_applicable', value: null, code: texts.missing, reason: texts.reason, spans: [] } as const;
-      return { ...version, outcome, spent: null };
+      return { ...version, outcome, spent: null, asked: false };
     }
     if (model !== LOCAL_MODEL) await requirePrice(model, job, this.prices, this.hasCostLimit);
     try {
@@ -40,7 +40,11 @@ export class EmbeddingEvaluator implements ValueEvaluator {
       const reason = `The similarity in meaning of request and answer is ${value.toFixed(2)} on the scale of ${model}.`;
       return { ...version, outcome: { status: 'scored', value, code: 'ok', reason, spans: [] }, spent: spentOf(model, usage) };
     } catch (error) {
-      throw troubleOf(error, model, job.job.attempts, signal);
+      const trouble = troubleOf(error, model, job.job.attempts, signal);
+      if (!(trouble instanceof ModelError)) throw trouble;
+      // What is the matter with these texts will be the matter with them tomorrow.
+      const outcome = { status: 'failed', value: null, code: trouble.kind, reason: trouble.message, spans: [] } as const;
+      return { ...version, outcome, spent: spentOf(model, trouble.usage) };
     }
   }
 }

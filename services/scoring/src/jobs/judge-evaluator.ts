@@ -45,7 +45,8 @@ export class JudgeEvaluator implements ValueEvaluator {
         },
         { ask: (question) => this.endpoint.structured({ model, ...question }), countTokens: await tokenCounter() },
       );
-      return { outcome, evaluator: `judge/${model}/${hash}`, promptHash: hash, spent: spentOf(model, usage) };
+      const spent = spentOf(model, usage);
+      return { outcome, evaluator: `judge/${model}/${hash}`, promptHash: hash, spent, asked: spent !== null };
     } catch (error) {
       throw modelTrouble(error, model, job.job.attempts);
     }

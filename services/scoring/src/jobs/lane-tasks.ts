@@ -44,9 +44,9 @@ const REST_MS = 5_000;
 function ownTransport({ loaded, parts: { nats } }: ServiceRuntime): OwnTransport {
   return {
     webhook: (url, request, options) => callWebhook(url, request, { ...options, allowedHosts: loaded.process.webhook_hosts }),
-    responder: async (project, request, { timeoutMs }) => {
+    responder: async (project, request, options) => {
       try {
-        return await ask(nats, rpcSubject(project, 'metric', request.metric), request, timeoutMs);
+        return await ask(nats, rpcSubject(project, 'metric', request.metric), request, options);
       } catch (error) {
         if (!(error instanceof NobodyAnswers)) throw error;
         throw new Trouble({ kind: 'rest', code: 'unavailable', error: error.message, delayMs: REST_MS });
@@ -56,10 +56,10 @@ function ownTransport({ loaded, parts: { nats } }: ServiceRuntime): OwnTransport
 }
 
 function askVerifier({ parts: { nats, settings } }: ServiceRuntime): AskVerifier {
-  return async (project, request) => {
+  return async (project, request, signal) => {
     const { verify_timeout_s: timeoutS } = await settings.of(project);
     try {
-      return { value: await ask(nats, rpcSubject(project, 'verify'), request, timeoutS * 1000) };
+      return { value: await ask(nats, rpcSubject(project, 'verify'), request, { timeoutMs: timeoutS * 1000, signal }) };
     } catch (error) {
       if (error instanceof NobodyAnswers) return null;
       throw error;

@@ -1,6 +1,8 @@
 import { metricAnswer, type MetricRequest, type Trace } from '#contracts';
 import { answerText, requestText } from '#domain/checks';
+import { sanitize } from '#domain/text';
 import type { StageMemory } from '#judges';
+import { QuestionTooLarge } from '../nats/requests.js';
 import type { LoadedJob, Wanted } from '../postgres/job-store.js';
 import { evaluatorOf } from '../score-tier.js';
 import { Trouble } from './trouble.js';
@@ -25,8 +27,19 @@ export class OwnEvaluator implements ValueEvaluator {
     if (trace === undefined) throw new Error(`the turn has no trace "${wanted.trace}"`);
     const options = { timeoutMs: (evaluator.timeoutS ?? DEFAULT_TIMEOUT_S) * 1000, signal };
     const request = requestOf(job, wanted.metric, trace);
-    const answer = await this.ask(job, evaluator, { request, options });
-    return { outcome: outcomeOf(answer), evaluator: wanted.evaluator, promptHash: null, spent: null };
+    return {
+      outcome: await this.outcome(job, evaluator, { request, options }),
+      ...{ evaluator: wanted.evaluator, promptHash: null, spent: null, asked: true },
+    };
+  }
+
+  private async outcome(...asked: Parameters<OwnEvaluator['ask']>): Promise<Verdict['outcome']> {
+    try {
+      return outcomeOf(await this.ask(...asked));
+    } catch (error) {
+      if (!(error instanceof QuestionTooLarge)) throw error;
+      return { status: 'failed', value: null, code: 'too_large', reason: error.message, spans: [] };
+    }
   }
 
   private ask(
@@ -51,12 +64,13 @@ function requestOf({ session, turn }: LoadedJob, metric: string, trace: Trace): 
 function outcomeOf(answer: unknown): Verdict['outcome'] {
   const parsed = metricAnswer.safeParse(answer);
   if (!parsed.success) {
-    const reason = `The answer is not {value, reason} with a value in [0, 1]: ${JSON.stringify(answer).slice(0, 200)}`;
+    const reason = `The answer is not {value, reason} with a value in [0, 1]: ${sanitize(JSON.stringify(answer).slice(0, 200))}`;
     return { status: 'failed', value: null, code: 'invalid_answer', reason, spans: [] };
   }
   if ('error' in parsed.data)
-    return { status: 'failed', value: null, code: 'evaluator_error', reason: parsed.data.error, spans: [] };
-  const { value, reason } = parsed.data;
+    return { status: 'failed', value: null, code: 'evaluator_error', reason: sanitize(parsed.data.error), spans: [] };
+  const { value } = parsed.data;
+  const reason = parsed.data.reason === null ? null : sanitize(parsed.data.reason);
   if (value === null) return { status: 'not_applicable', value, code: 'no_verdict', reason, spans: [] };
   return { status: 'scored', value, code: 'ok', reason, spans: [] };
 }

@@ -17,6 +17,8 @@ export interface Verdict {
   readonly evaluator: string;
   readonly promptHash: string | null;
   readonly spent: Spent | null;
+  /** Whether the provider was asked for it: some outcomes can be seen without. */
+  readonly asked: boolean;
 }
 
 /** Makes one value, or throws Trouble. */
@@ -28,7 +30,12 @@ export interface ValueEvaluator {
 const FAILURES_MAX = 5;
 const SAVE_PAUSE_MS = 1_000;
 
-type Attempt = { readonly evaluated?: Evaluated; readonly spending?: Spending; readonly ending: Ending };
+type Attempt = {
+  readonly evaluated?: Evaluated;
+  readonly spending?: Spending;
+  readonly ending: Ending;
+  readonly answered?: boolean;
+};
 
 /** The values of a job, made side by side as far as there is room, and recorded together. */
 export class ValueTask implements LaneTask {
@@ -54,11 +61,11 @@ export class ValueTask implements LaneTask {
       ),
     );
     const ending = worst(attempts.map((one) => one.ending));
-    this.tellHealth(ending, attempts);
+    const answered = attempts.some((one) => one.answered === true);
+    this.tellHealth(ending, answered);
     await this.save(
       {
-        job: job.job,
-        ending,
+        ...{ job: job.job, ending, answered },
         stages: stages.made,
         evaluated: attempts.flatMap(({ evaluated }) => (evaluated === undefined ? [] : [evaluated])),
         spendings: attempts.flatMap(({ spending }) => (spending === undefined ? [] : [spending])),
@@ -69,11 +76,16 @@ export class ValueTask implements LaneTask {
 
   private async attempt(job: LoadedJob, wanted: Wanted, tools: { stages: StageMemory; signal: AbortSignal }): Promise<Attempt> {
     try {
-      const { outcome, evaluator, promptHash, spent } = await this.evaluator.evaluate(job, wanted, tools);
+      const { outcome, evaluator, promptHash, spent, asked } = await this.evaluator.evaluate(job, wanted, tools);
       const { metric, trace, source } = wanted;
       const score = { metric, trace_id: trace === '' ? null : trace, source, evaluator, ...outcome, spans: [...outcome.spans] };
       const evaluated = { score, askedAs: wanted.evaluator, promptHash, spent };
-      return { evaluated, ...(spent === null ? {} : { spending: { metric, ...spent } }), ending: { kind: 'done' } };
+      return {
+        evaluated,
+        ...(spent === null ? {} : { spending: { metric, ...spent } }),
+        ending: { kind: 'done' },
+        answered: asked,
+      };
     } catch (error) {
       return this.failure(job, wanted, error);
     }
@@ -90,9 +102,9 @@ export class ValueTask implements LaneTask {
     return { evaluated: { score, askedAs: evaluator, promptHash: null, spent: null }, ending: { kind: 'done' } };
   }
 
-  private tellHealth(ending: Ending, attempts: readonly Attempt[]): void {
+  private tellHealth(ending: Ending, answered: boolean): void {
     if (ending.kind === 'rest' && ending.code === 'unavailable') this.onHealth(ending.error);
-    else if (attempts.some(({ evaluated }) => evaluated !== undefined)) this.onHealth(null);
+    else if (answered) this.onHealth(null);
   }
 
   /** What was paid for is not thrown away because the database is away for a moment. */

@@ -7,7 +7,14 @@ import { backoffMs, Trouble } from './trouble.js';
 import type { Ending } from '../job-ending.js';
 
 /** Asks the project's verifier; null: nobody answers. Throws Trouble. */
-export type AskVerifier = (project: string, request: VerifyRequest) => Promise<{ readonly value: unknown } | null>;
+export type AskVerifier = (
+  project: string,
+  request: VerifyRequest,
+  signal: AbortSignal,
+) => Promise<{ readonly value: unknown } | null>;
+
+/** Between two looks whether a verifier that was there is back; one turn's job looks for all. */
+const AWAY_MS = 5_000;
 
 /** Asks the user's verifier about a turn. What it says is a posted score like one that came by itself: the first word stays. */
 export class VerifyTask implements LaneTask {
@@ -19,41 +26,47 @@ export class VerifyTask implements LaneTask {
 
   async run(loaded: LoadedJob, slot: Slot, signal: AbortSignal): Promise<void> {
     await slot(async () => {
-      const ending = signal.aborted ? ({ kind: 'returned' } as const) : await this.verify(loaded);
-      if (ending !== null) await this.store.end(loaded.job, ending);
+      const said = signal.aborted ? unasked({ kind: 'returned' }) : await this.verify(loaded, signal);
+      if (said !== null) await this.store.end(loaded.job, said.ending, said.answered);
     });
   }
 
   /** Null: recorded. Otherwise what becomes of the job. */
-  private async verify({ job, session, turn }: LoadedJob): Promise<Ending | null> {
+  private async verify({ job, session, turn }: LoadedJob, signal: AbortSignal): Promise<Unverified | null> {
     const { project, attempts, s, t } = job;
     try {
       const request = { session_id: session, turn_index: turn.turn_index, end_state: turn.end_state ?? null };
-      const answer = await this.askVerifier(project, request);
-      if (answer === null) return this.nobody(project, attempts);
+      const answer = await this.askVerifier(project, request, signal);
+      if (answer === null) return unasked(this.nobody(project));
       this.verifiers.answered(project);
       const parsed = verifyAnswer.safeParse(answer.value);
-      if (!parsed.success)
-        return {
-          kind: 'failed',
-          error: `the verifier answered ${shown(answer.value)}, which is no verdict`,
-          delayMs: backoffMs(attempts),
-        };
-      if ('error' in parsed.data)
-        return { kind: 'failed', error: `the verifier failed: ${parsed.data.error}`, delayMs: backoffMs(attempts) };
-      await this.store.record(job, { s, t, project, session, trace: '', metric: OUTCOME_METRIC, ...parsed.data });
+      const verdict = parsed.success ? parsed.data : { error: `${shown(answer.value)} is no verdict` };
+      if ('error' in verdict) {
+        const error = `the verifier failed: ${verdict.error}`;
+        return { ending: { kind: 'failed', error, delayMs: backoffMs(attempts) }, answered: true };
+      }
+      await this.store.record(job, { s, t, project, session, trace: '', metric: OUTCOME_METRIC, ...verdict });
       return null;
     } catch (error) {
-      if (error instanceof Trouble) return error.ending;
+      if (error instanceof Trouble) return unasked(error.ending);
       throw error;
     }
   }
 
   /** A verifier that has answered before is away and will be back; where there never was one, nobody is missed. */
-  private nobody(project: string, attempts: number): Ending {
+  private nobody(project: string): Ending {
     if (!this.verifiers.isKnown(project)) return { kind: 'dropped' };
-    return { kind: 'failed', error: 'no verifier is connected', delayMs: backoffMs(attempts) };
+    return { kind: 'rest', code: 'unavailable', error: 'no verifier is connected', delayMs: AWAY_MS };
   }
+}
+
+interface Unverified {
+  readonly ending: Ending;
+  readonly answered: boolean;
+}
+
+function unasked(ending: Ending): Unverified {
+  return { ending, answered: false };
 }
 
 function shown(answer: unknown): string {

@@ -11,6 +11,8 @@ export interface ClaimedJob extends TierKey {
   /** How often it was taken, since it was last given back in order: a job that kills its worker shows here. */
   readonly claims: number;
   readonly evals: number;
+  /** Its provider was in trouble when it was taken: it tries for all the others. */
+  readonly probing: boolean;
 }
 
 /** A project whose spending is bounded: `reserveUsd` is the most that one value may cost. */
@@ -43,21 +45,38 @@ const PROBE_S = 30;
  */
 export async function claimJobs(tx: Transaction, { lane, most, lease, limits, except = [] }: Claim): Promise<ClaimedJob[]> {
   const limited = JSON.stringify(
-    limits.map(({ project, maxUsd, reserveUsd }) => ({ project, max: maxUsd, reserve: reserveUsd })),
+    (await lockLimited(tx, lane, limits)).map(({ project, maxUsd, reserveUsd }) => ({
+      project,
+      max: maxUsd,
+      reserve: reserveUsd,
+    })),
   );
-  if (limits.length > 0) {
-    await tx.query(
-      `INSERT INTO scoring.budgets (project) SELECT project FROM json_to_recordset($1::json) AS r(project text) ORDER BY project ON CONFLICT DO NOTHING`,
-      [limited],
-    );
-    await tx.query(
-      `SELECT project FROM scoring.budgets JOIN json_to_recordset($1::json) AS r(project text) USING (project) ORDER BY project FOR UPDATE OF budgets`,
-      [limited],
-    );
-  }
   const claimed = await tx.query<ClaimedJob>(CLAIM, [lane, most, lease, limited, except]);
-  await probe(tx, claimed);
+  await probe(
+    tx,
+    claimed.filter(({ probing }) => probing),
+  );
   return claimed;
+}
+
+/**
+ * One process at a time reserves of a project's money. Only those that have jobs are locked: one whose first job comes in beside
+ * us may reserve nothing in this claim.
+ */
+async function lockLimited(tx: Transaction, lane: Lane, limits: readonly CostLimit[]): Promise<CostLimit[]> {
+  if (limits.length === 0) return [];
+  const projects = limits.map(({ project }) => project);
+  const waiting = `project = ANY ($1::text[]) AND EXISTS (SELECT 1 FROM scoring.score_jobs j WHERE j.lane = $2 AND j.project = p.project)`;
+  await tx.query(
+    `INSERT INTO scoring.budgets (project) SELECT project FROM unnest($1::text[]) AS p(project) WHERE ${waiting} ORDER BY project ON CONFLICT DO NOTHING`,
+    [projects, lane],
+  );
+  const rows = await tx.query<{ project: string }>(
+    `SELECT project FROM scoring.budgets p WHERE ${waiting} ORDER BY project FOR UPDATE OF p`,
+    [projects, lane],
+  );
+  const locked = new Set(rows.map(({ project }) => project));
+  return limits.map((limit) => (locked.has(limit.project) ? limit : { ...limit, maxUsd: 0 }));
 }
 
 async function probe(tx: Transaction, claimed: readonly ClaimedJob[]): Promise<void> {
@@ -79,7 +98,7 @@ WITH RECURSIVE pairs AS (
     SELECT j.project, j.provider FROM scoring.score_jobs j
     WHERE j.lane = $1 AND (j.project, j.provider) > (p.project, p.provider) ORDER BY j.project, j.provider LIMIT 1) n
 ), open AS (
-  SELECT p.project, p.provider, CASE WHEN b.project IS NULL THEN 2 * $2::int ELSE 1 END AS most,
+  SELECT p.project, p.provider, b.project IS NOT NULL AS probing, CASE WHEN b.project IS NULL THEN 2 * $2::int ELSE 1 END AS most,
     floor((l.max - coalesce(d.cost_usd, 0) - r.usd) / nullif(l.reserve, 0)) AS payable, coalesce(l.reserve, 0) AS reserve
   FROM pairs p
   LEFT JOIN scoring.provider_blocks b USING (project, provider)
@@ -89,21 +108,21 @@ WITH RECURSIVE pairs AS (
     WHERE j.project = p.project AND j.reserved_usd > 0 AND j.leased_until > now()), 0) END AS usd) r
   WHERE (b.probe_at IS NULL OR b.probe_at <= now()) AND p.provider <> ALL ($5::text[])
 ), heads AS (
-  SELECT o.project, o.payable, o.reserve, c.*, least(c.evals, ${EVALS_PER_CLAIM}) AS used, row_number() OVER (PARTITION BY o.project, o.provider ORDER BY c.round, c.s, c.t, c.tier) AS nth
+  SELECT o.project, o.payable, o.reserve, o.probing, c.*, least(c.evals, ${EVALS_PER_CLAIM}) AS used, row_number() OVER (PARTITION BY o.project, o.provider ORDER BY c.round, c.asked_at, c.s, c.t, c.tier) AS nth
   FROM open o CROSS JOIN LATERAL (
-    SELECT j.s, j.t, j.tier, j.provider, j.round, j.evals FROM scoring.score_jobs j
+    SELECT j.s, j.t, j.tier, j.provider, j.round, j.asked_at, j.evals FROM scoring.score_jobs j
     WHERE j.lane = $1 AND j.project = o.project AND j.provider = o.provider AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
-    ORDER BY j.round, j.s, j.t, j.tier LIMIT o.most) c
+    ORDER BY j.round, j.asked_at, j.s, j.t, j.tier LIMIT o.most) c
 ), turns AS (
   SELECT h.*, row_number() OVER (PARTITION BY h.project ORDER BY h.nth, h.provider) AS place,
     sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) AS running
   FROM heads h
 ), chosen AS (
-  SELECT j.s, j.t, j.tier, j.provider, t.reserve * t.used AS reserved
+  SELECT j.s, j.t, j.tier, j.provider, t.probing, t.reserve * t.used AS reserved
   FROM turns t JOIN scoring.score_jobs j USING (s, t, tier, provider)
   WHERE (t.payable IS NULL OR t.running <= t.payable) AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
   ORDER BY t.place, md5(j.s::text || $3::text) LIMIT $2::int FOR UPDATE OF j SKIP LOCKED
 )
 UPDATE scoring.score_jobs j SET lease = ($3::text)::uuid, leased_until = now() + interval '${LEASE_S} seconds', claims = j.claims + 1, reserved_usd = c.reserved
 FROM chosen c WHERE j.s = c.s AND j.t = c.t AND j.tier = c.tier AND j.provider = c.provider
-RETURNING j.s, j.t, j.tier, j.provider, j.project, j.lease, j.attempts, j.claims, j.evals`;
+RETURNING j.s, j.t, j.tier, j.provider, j.project, j.lease, j.attempts, j.claims, j.evals, c.probing`;

@@ -1,4 +1,6 @@
 import type { Score } from '#contracts';
+import { derivedId } from '#domain/ids';
+import { storable } from '#domain/text';
 import type { Transaction } from '#persistence';
 import { boundedReason, boundedScore } from '../bounded-score.js';
 import type { Ending } from '../job-ending.js';
@@ -29,6 +31,8 @@ export interface JobResult {
   readonly spendings: readonly Spending[];
   readonly stages: readonly StageResult[];
   readonly ending: Ending;
+  /** Whether the provider was asked and answered, whatever it said. */
+  readonly answered: boolean;
 }
 
 /**
@@ -36,7 +40,7 @@ export interface JobResult {
  * are complete with it. A job that somebody else has taken meanwhile changes nothing; what was spent was spent.
  */
 export async function saveJobResult(tx: Transaction, result: JobResult): Promise<void> {
-  const { job, evaluated, spendings, stages, ending } = result;
+  const { job, evaluated, spendings, stages, ending, answered } = result;
   await lockTurns(tx, [job]);
   await saveSpendings(tx, job, spendings);
   const held = await tx.query(
@@ -46,8 +50,9 @@ export async function saveJobResult(tx: Transaction, result: JobResult): Promise
   if (held.length === 0) return;
   await saveStages(tx, job, stages);
   await saveValues(tx, job, evaluated);
+  await journalFailures(tx, job, evaluated);
   await endClaim(tx, job, ending);
-  await noteProvider(tx, job, ending, evaluated.length > 0);
+  await noteProvider(tx, job, ending, answered);
   if (evaluated.length > 0) await settleTiers(tx, [job]);
 }
 
@@ -83,16 +88,38 @@ async function saveValues(tx: Transaction, job: ClaimedJob, evaluated: readonly 
   );
 }
 
+/** Values that were tried and have failed for good. */
+async function journalFailures(
+  tx: Transaction,
+  { s, t, tier, provider, project }: ClaimedJob,
+  evaluated: readonly Evaluated[],
+): Promise<void> {
+  const failed = evaluated.filter(({ score }) => score.status === 'failed');
+  if (failed.length === 0) return;
+  const [{ session } = { session: null }] = await tx.query<{ session: string }>(
+    'SELECT session FROM scoring.sessions WHERE s = $1',
+    [s],
+  );
+  for (const { score } of failed) {
+    const { metric, trace_id, code, reason } = boundedScore(score);
+    tx.journal({
+      id: derivedId('score_failed', s, t, tier, metric, trace_id ?? '', score.evaluator),
+      ...{ project, type: 'score_failed', s, session, t },
+      doc: { tier, provider, metric, trace_id, code, error: reason },
+    });
+  }
+}
+
 async function saveStages(tx: Transaction, { s, t }: ClaimedJob, stages: readonly StageResult[]): Promise<void> {
   if (stages.length === 0) return;
   await tx.query(
     `INSERT INTO scoring.judge_stages (s, t, trace, stage, result)
      SELECT $1, $2, trace, stage, result FROM json_to_recordset($3::json) AS r(trace text, stage text, result jsonb) ORDER BY trace, stage ON CONFLICT DO NOTHING`,
-    [s, t, JSON.stringify(stages)],
+    [s, t, JSON.stringify(storable(stages).value)],
   );
 }
 
-/** A job without pending values is over; otherwise it is free again, behind the session's other jobs of its round. */
+/** A job without pending values is over; otherwise it is free again, one round later, so that another one is tried first. */
 async function endClaim(tx: Transaction, job: ClaimedJob, ending: Ending): Promise<void> {
   const key = [job.s, job.t, job.tier, job.provider];
   const where = 's = $1 AND t = $2 AND tier = $3 AND provider = $4';
@@ -112,6 +139,6 @@ async function endClaim(tx: Transaction, job: ClaimedJob, ending: Ending): Promi
     `UPDATE scoring.score_jobs SET lease = NULL, leased_until = NULL, claims = 0, reserved_usd = 0, evals = greatest(1, $8), attempts = attempts + $6,
        round = round + CASE WHEN $9 THEN 1 ELSE 0 END, run_after = now() + make_interval(secs => $5::float8 / 1000), last_error = $7
      WHERE ${where}`,
-    [...key, later, failures, error, left?.n ?? 1, ending.kind === 'done'],
+    [...key, later, failures, error, left?.n ?? 1, ending.kind !== 'returned'],
   );
 }

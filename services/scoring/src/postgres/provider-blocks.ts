@@ -8,11 +8,15 @@ import type { ClaimedJob } from './job-claims.js';
 /** Codes of blocks that wait for a person; the others pass by themselves. */
 export const BLOCKING_CODES = ['auth', 'config', 'billing', 'unpriced'] as const;
 
-/** A provider that answered is well again; one in trouble rests or is blocked, which is said once. */
+/**
+ * A provider that answered whoever tried it is well again; one in trouble rests or is blocked, which is said once. What was asked
+ * before the trouble began and is answered now says nothing: half of the calls beside a refusal succeed.
+ */
 export async function noteProvider(tx: Transaction, job: ClaimedJob, ending: Ending, answered: boolean): Promise<void> {
   const { project, provider } = job;
   if (ending.kind === 'rest' || ending.kind === 'blocked') return block(tx, job, ending);
-  if (!answered) return;
+  if (!job.probing) return;
+  if (!answered) return ending.kind === 'failed' ? undefined : nextProbe(tx, job);
   const [healed] = await tx.query<{ code: string; since: number }>(
     `DELETE FROM scoring.provider_blocks WHERE project = $1 AND provider = $2 RETURNING code, (extract(epoch FROM since) * 1000000)::bigint AS since`,
     [project, provider],
@@ -21,28 +25,44 @@ export async function noteProvider(tx: Transaction, job: ClaimedJob, ending: End
   announce(tx, job, { status: 'ok', detail: `${provider} answers again`, since: healed.since });
 }
 
+/** It needed nobody after all: the next job may try at once. */
+async function nextProbe(tx: Transaction, { project, provider }: ClaimedJob): Promise<void> {
+  await tx.query('UPDATE scoring.provider_blocks SET probe_at = now() WHERE project = $1 AND provider = $2', [project, provider]);
+}
+
+/** The wait doubles from one failed try to the next, up to this. */
 const REST_MAX_MS = 300_000;
+/** A provider that wants to be left alone for longer is asked all the same: hints are wrong, and jobs do not live for ever. */
+const HINT_MAX_MS = 3_600_000;
+const DOUBLINGS_MAX = 10;
 
 async function block(tx: Transaction, job: ClaimedJob, ending: Extract<Ending, { kind: 'rest' | 'blocked' }>): Promise<void> {
   const { project, provider } = job;
-  const [row] = await tx.query<{ since: number }>(
-    `INSERT INTO scoring.provider_blocks AS b (project, provider, code, detail, probe_at) VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5::float8 / 1000))
-     ON CONFLICT (project, provider) DO UPDATE SET code = CASE WHEN b.code = ANY ($7::text[]) AND NOT excluded.code = ANY ($7::text[]) THEN b.code ELSE excluded.code END,
-       detail = excluded.detail, probes = b.probes + 1,
-       probe_at = greatest(b.probe_at, now() + make_interval(secs => least($6::float8, $5::float8 * power(2, least(b.probes + 1, 10))) / 1000))
-     RETURNING (extract(epoch FROM since) * 1000000)::bigint AS since`,
+  await tx.query(
+    `INSERT INTO scoring.provider_blocks (project, provider, code, detail, probe_at) VALUES ($1, $2, '', '', now()) ON CONFLICT DO NOTHING`,
+    [project, provider],
+  );
+  const [before = { code: '', since: 0, probes: 0 }] = await tx.query<{ code: string; since: number; probes: number }>(
+    `SELECT code, (extract(epoch FROM since) * 1000000)::bigint AS since, probes FROM scoring.provider_blocks
+     WHERE project = $1 AND provider = $2 FOR UPDATE`,
+    [project, provider],
+  );
+  const wasBlocked = isBlocking(before.code);
+  // Several calls run into the same trouble side by side: only a try that was made because of it counts.
+  const probes = before.probes + (job.probing ? 1 : 0);
+  const least = Math.min(ending.delayMs, HINT_MAX_MS);
+  const delayMs = Math.max(least, Math.min(REST_MAX_MS, least * 2 ** Math.min(probes, DOUBLINGS_MAX)));
+  await tx.query(
+    `UPDATE scoring.provider_blocks b SET code = $3, detail = $4, probes = $5,
+       probe_at = greatest(CASE WHEN NOT $7 THEN b.probe_at END, now() + make_interval(secs => $6::float8 / 1000))
+     WHERE project = $1 AND provider = $2`,
     [
-      project,
-      provider,
-      ending.code,
-      boundedReason(ending.error),
-      ending.delayMs,
-      Math.max(REST_MAX_MS, ending.delayMs),
-      [...BLOCKING_CODES],
+      ...[project, provider, wasBlocked && ending.kind === 'rest' ? before.code : ending.code],
+      ...[boundedReason(ending.error), probes, delayMs, job.probing],
     ],
   );
-  if (row !== undefined && ending.kind === 'blocked')
-    announce(tx, job, { status: 'degraded', detail: ending.error, since: row.since });
+  if (ending.kind === 'blocked' && !wasBlocked)
+    announce(tx, job, { status: 'degraded', detail: ending.error, since: before.since });
 }
 
 function isBlocking(code: string): boolean {

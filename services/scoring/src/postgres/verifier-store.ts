@@ -8,6 +8,8 @@ import { ScoreStore, type PostedScore } from './score-store.js';
 /** How long a verifier is known after it has answered last. */
 const KNOWN_DAYS = 7;
 
+const NOTHING = { evaluated: [], spendings: [], stages: [] } as const;
+
 @Injectable()
 export class VerifierStore {
   constructor(
@@ -34,11 +36,12 @@ export class VerifierStore {
          ON CONFLICT (project) DO UPDATE SET answered_at = now() WHERE v.answered_at < now() - interval '1 minute'`,
         [job.project],
       );
-      await saveJobResult(tx, { job, evaluated: [], spendings: [], stages: [], ending: { kind: 'done' } });
+      await saveJobResult(tx, { ...NOTHING, job, ending: { kind: 'done' }, answered: true });
     });
   }
 
-  async end(job: ClaimedJob, ending: Ending): Promise<void> {
-    await this.work.run((tx) => saveJobResult(tx, { job, evaluated: [], spendings: [], stages: [], ending }));
+  /** No verdict. `answered`: the verifier is there all the same. */
+  async end(job: ClaimedJob, ending: Ending, answered: boolean): Promise<void> {
+    await this.work.run((tx) => saveJobResult(tx, { ...NOTHING, job, ending, answered }));
   }
 }
