@@ -17,6 +17,7 @@ import { PostedNotices } from '../../services/mailbox/src/posted-notices.js';
 import { ScorePostedHandler } from '../../services/scoring/src/handlers/score-posted.handler.js';
 import { TierRequestedHandler } from '../../services/scoring/src/handlers/tier-requested.handler.js';
 import { TurnEndedHandler } from '../../services/scoring/src/handlers/turn-ended.handler.js';
+import type { TurnPayload } from '../../services/scoring/src/accepted-turn.js';
 import { decodeTurn } from '../../services/scoring/src/decode-turn.js';
 import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
 import { TurnStore } from '../../services/scoring/src/postgres/turn-store.js';
@@ -45,6 +46,11 @@ export class Pipeline {
   private turns!: TurnEndedHandler;
   private tiers!: TierRequestedHandler;
   private posted!: ScorePostedHandler;
+  /** Whose turns come next. */
+  project = 'default';
+  /** What one value may cost, as admission is told. */
+  valueUsd = 0;
+  readonly verifiers = new Verifiers();
   turnStore!: TurnStore;
   scoringWork!: UnitOfWork;
 
@@ -65,7 +71,7 @@ export class Pipeline {
     const gating = await this.work('gating');
     this.gating = new TraceScoredHandler(gating.work, new SessionStore());
     const mailbox = await this.work('mailbox');
-    const directory = new SettingsDirectory(mailbox.db, {});
+    const mailboxSettings = new SettingsDirectory(mailbox.db, {});
     const [alerts, notices, episodes, cases] = [
       new AlertStore(mailbox.work),
       new NoticeStore(),
@@ -73,7 +79,7 @@ export class Pipeline {
       new EvalCaseStore(),
     ];
     const batch = new AlertBatch(
-      directory,
+      mailboxSettings,
       alerts,
       notices,
       episodes,
@@ -85,14 +91,9 @@ export class Pipeline {
     this.scoringWork = scoring.work;
     const scores = new ScoreStore();
     this.turnStore = new TurnStore(scores);
-    const lanes = { nudge: () => undefined };
-    this.turns = new TurnEndedHandler(
-      scoring.work,
-      new SettingsDirectory(scoring.db, {}),
-      this.turnStore,
-      new Verifiers(),
-      lanes,
-    );
+    const lanes = { nudge: () => undefined, dearestValueUsd: () => this.valueUsd };
+    const directory = new SettingsDirectory(scoring.db, {});
+    this.turns = new TurnEndedHandler(scoring.work, directory, this.turnStore, this.verifiers, lanes);
     this.tiers = new TierRequestedHandler(scoring.work, this.turnStore, lanes);
     this.posted = new ScorePostedHandler(scoring.work, scores);
   }
@@ -114,7 +115,7 @@ export class Pipeline {
   }
 
   delivery<P>(payload: P, storedAt = (this.clock += 1_000)): Delivery<P> {
-    return { project: 'default', subject: 'test', payload, sequence: this.clock, storedAt, notes: [] };
+    return { project: this.project, subject: 'test', payload, sequence: this.clock, storedAt, notes: [] };
   }
 
   /** Tier 1 says `completion`; when the gate asks for tier 2, `tool` is its answer. `error` makes the trace's error text. */
@@ -197,13 +198,32 @@ export class Pipeline {
 
   /** Turns through scoring, as they come from the broker, in one batch. */
   async ended(...turns: readonly object[]): Promise<void> {
-    const decoded = turns.map((turn) => decodeTurn(Buffer.from(JSON.stringify(turn))));
-    await this.turns.handle(
-      decoded.map((one) => {
-        if (!one.ok) throw new Error(one.reason);
-        return this.delivery(one.payload);
-      }),
-    );
+    await this.endedAt(...turns.map((turn) => ({ turn, at: (this.clock += 1_000) })));
+  }
+
+  /** The same at given times, in microseconds; by the handler of another process when one is given. */
+  async endedAt(...turns: readonly { readonly turn: object; readonly at: number }[]): Promise<void> {
+    await this.turns.handle(turns.map((one) => this.deliveryOf(one)));
+  }
+
+  private deliveryOf({ turn, at }: { readonly turn: object; readonly at: number }): Delivery<TurnPayload> {
+    const decoded = decodeTurn(Buffer.from(JSON.stringify(turn)));
+    if (!decoded.ok) throw new Error(decoded.reason);
+    return this.delivery(decoded.payload, at);
+  }
+
+  /** Another scoring process: takes turns, in one batch. */
+  async anotherProcess(): Promise<(...turns: readonly object[]) => Promise<void>> {
+    const { db, work } = await this.work('scoring');
+    const lanes = { nudge: () => undefined, dearestValueUsd: () => this.valueUsd };
+    const store = new TurnStore(new ScoreStore());
+    const handler = new TurnEndedHandler(work, new SettingsDirectory(db, {}), store, new Verifiers(), lanes);
+    return (...turns) => handler.handle(turns.map((turn) => this.deliveryOf({ turn, at: (this.clock += 1_000) })));
+  }
+
+  /** Scores that somebody sent apart from their turn. */
+  async sent(session: string, turn: number, ...scores: readonly object[]): Promise<void> {
+    await this.posted.handle([this.delivery({ session_id: session, turn_index: turn, scores } as never)]);
   }
 
   async verified(session: string, turn: number, value: number | null): Promise<void> {

@@ -4,6 +4,7 @@ import { consumers, type ProjectSettings } from '#contracts';
 import { TerminalError, type Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
 import { SettingsDirectory, UnitOfWork } from '#persistence';
+import type { AdmissionRules } from '../admission-rules.js';
 import { acceptedTurn, byKey, type AcceptedTurn, type TurnPayload } from '../accepted-turn.js';
 import { decodeTurn, readBody } from '../decode-turn.js';
 import { Lanes } from '../jobs/lanes.js';
@@ -15,14 +16,14 @@ import { Verifiers } from '../verifiers.js';
 @Controller()
 export class TurnEndedHandler {
   /** What a project's settings decide, by the settings object itself: a change makes a new object. */
-  private readonly configs = new WeakMap<ProjectSettings, NamedConfig>();
+  private readonly configs = new WeakMap<ProjectSettings, NamedConfig & { readonly rules: AdmissionRules }>();
 
   constructor(
     private readonly work: UnitOfWork,
     private readonly settings: SettingsDirectory,
     private readonly turns: TurnStore,
     private readonly verifiers: Verifiers,
-    @Inject(Lanes) private readonly lanes: Pick<Lanes, 'nudge'>,
+    @Inject(Lanes) private readonly lanes: Pick<Lanes, 'nudge' | 'dearestValueUsd'>,
   ) {}
 
   @OnBatch(consumers.scoringTurns, { decode: decodeTurn })
@@ -40,13 +41,13 @@ export class TurnEndedHandler {
     const settings = await this.settings.of(accepted.project);
     let known = this.configs.get(settings);
     if (known === undefined) {
-      known = turnConfig(settings);
+      known = { ...turnConfig(settings), rules: { ...settings, valueUsd: this.lanes.dearestValueUsd(settings) } };
       this.configs.set(settings, known);
     }
-    const { id: configId, config } = known;
+    const { id: configId, config, rules } = known;
     const { trace_wait_s: traceWaitS, accept_host_outcome: acceptHostOutcome } = settings;
     const verify = this.verifiers.shouldAsk(accepted.project);
-    return { ...accepted, configId, config, traceWaitS, acceptHostOutcome, rules: settings, verify };
+    return { ...accepted, configId, config, traceWaitS, acceptHostOutcome, rules, verify };
   }
 }
 

@@ -6,7 +6,7 @@ import { SettingsDirectory } from '#persistence';
 import type { CostLimit } from '../postgres/job-claims.js';
 import { JobStore } from '../postgres/job-store.js';
 import { LaneWorker, type LaneTask } from './lane-worker.js';
-import { DIGEST_TOKENS } from './judge-evaluator.js';
+import { costOfOne } from './cost-limits.js';
 import type { ModelServices } from './model-services.js';
 
 /** What each lane does with a job. */
@@ -62,13 +62,16 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
     if (lane !== 'judge' && lane !== 'embedding') return [];
     const all = [...(await this.settings.all())];
     return all.flatMap(([project, settings]) => {
-      const model = lane === 'judge' ? settings.judge_model : settings.embedding_model;
-      const price = model === null ? null : this.options.models.prices.price(model);
-      if (settings.max_cost_usd <= 0 || price === null) return [];
-      const { inputPerMillion: input, outputPerMillion: output } = price;
-      const reserveUsd = callsOf(lane, settings) * ((TOKENS_IN * input) / 1e6 + (TOKENS_OUT * output) / 1e6);
-      return [{ project, maxUsd: settings.max_cost_usd, reserveUsd }];
+      if (settings.max_cost_usd <= 0) return [];
+      const reserveUsd = costOfOne(lane, settings, this.options.models.prices);
+      return reserveUsd === null ? [] : [{ project, maxUsd: settings.max_cost_usd, reserveUsd }];
     });
+  }
+
+  /** The most that one value may cost a project, of whichever model; 0 where nothing can be said. */
+  dearestValueUsd(settings: ProjectSettings): number {
+    const { prices } = this.options.models;
+    return Math.max(costOfOne('judge', settings, prices) ?? 0, costOfOne('embedding', settings, prices) ?? 0);
   }
 
   private say(error: unknown): void {
@@ -76,13 +79,4 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
     if (!(error instanceof InfrastructureError))
       this.logger.warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
-}
-
-/** A digest, a prompt and an extracted stage; a verdict with its reason. */
-const TOKENS_IN = DIGEST_TOKENS + 1_500;
-const TOKENS_OUT = 800;
-
-/** The most calls that one value usually takes: two shared stages, the samples, and two more to confirm a breach. */
-function callsOf(lane: 'judge' | 'embedding', { judge_samples: samples, confirm_breach: confirm }: ProjectSettings): number {
-  return lane === 'embedding' ? 1 : 2 + samples + (confirm ? 2 : 0);
 }

@@ -49,7 +49,7 @@ function decide(
   budget: Budget | undefined,
 ): SkipReason | null {
   const before = sessions.get(s) ?? { turns: 0, lastAdmittedAt: null };
-  const spent = rules.max_cost_usd > 0 && (budget?.spentUsd ?? 0) >= rules.max_cost_usd;
+  const spent = rules.max_cost_usd > 0 && isSpent(budget?.spentUsd ?? 0, rules);
   // Microseconds throughout: exactly the interval later is admitted, which seconds as fractions would miss.
   const { session, skip } = admit(before, acceptedAt, budget?.admitted ?? 0, {
     eval_sample_every: rules.eval_sample_every,
@@ -62,6 +62,10 @@ function decide(
   if (reason === null) budget.admitted += 1;
   if (reason === 'budget') budget.skipped += 1;
   return reason;
+}
+
+function isSpent(usd: number, { max_cost_usd: most, valueUsd }: AdmissionRules): boolean {
+  return usd >= most || usd + valueUsd > most;
 }
 
 /** One writer at a time per project that has a budget: the batch is the chunk in which it is spent. */
