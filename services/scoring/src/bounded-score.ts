@@ -1,5 +1,5 @@
 import type { Score } from '#contracts';
-import { firstCodePoints } from '#domain/text';
+import { firstCodePoints, storable } from '#domain/text';
 
 /** Spans at fault that a score names: enough to look at, and a thousand failing calls still make a small message. */
 const SPANS_MAX = 50;
@@ -11,6 +11,7 @@ export function boundedScore(score: Score): Score {
   return { ...score, reason: boundedReason(score.reason), spans: score.spans.slice(0, SPANS_MAX) };
 }
 
+/** Cut, and without what the database cannot store: a cut in the middle of a character leaves half of it. */
 export function boundedReason(reason: string | null): string | null {
-  return reason === null ? null : firstCodePoints(reason, REASON_MAX);
+  return reason === null ? null : String(storable(firstCodePoints(reason, REASON_MAX)).value);
 }

@@ -16,7 +16,7 @@ CREATE TABLE scoring.score_jobs (
   asked_at timestamptz NOT NULL DEFAULT now(), run_after timestamptz NOT NULL DEFAULT now(), expires_at timestamptz NOT NULL,
   lease uuid, leased_until timestamptz, claims int NOT NULL DEFAULT 0, attempts int NOT NULL DEFAULT 0, reserved_usd double precision NOT NULL DEFAULT 0,
   evals int NOT NULL, last_error text, PRIMARY KEY (s, t, tier, provider)) ${QUEUE_TABLE};
-CREATE INDEX score_jobs_next ON scoring.score_jobs (lane, project, provider, round, s, t);
+CREATE INDEX score_jobs_next ON scoring.score_jobs (lane, project, provider, round, asked_at, s, t, tier);
 CREATE INDEX score_jobs_of_session ON scoring.score_jobs (s, provider, round);
 CREATE INDEX score_jobs_expiry ON scoring.score_jobs (expires_at);
 CREATE INDEX score_jobs_reserved ON scoring.score_jobs (project) WHERE reserved_usd > 0;
@@ -63,7 +63,9 @@ export class ScoringInFull1764500000003 implements MigrationInterface {
       `DROP TABLE scoring.tier_waits, scoring.score_jobs, scoring.provider_blocks, scoring.judge_stages, scoring.model_capabilities,
          scoring.budgets, scoring.spend, scoring.usage, scoring.verifiers;
        ALTER TABLE scoring.scores DROP COLUMN provider, DROP COLUMN model, DROP COLUMN prompt_hash, DROP COLUMN tokens_in,
-         DROP COLUMN tokens_out, DROP COLUMN cost_usd, DROP COLUMN latency_ms, DROP COLUMN attempts`,
+         DROP COLUMN tokens_out, DROP COLUMN cost_usd, DROP COLUMN latency_ms, DROP COLUMN attempts;
+       DROP INDEX scoring.posted_scores_unattached;
+       CREATE INDEX posted_scores_unattached ON scoring.posted_scores (s, t) WHERE NOT attached AND metric = 'outcome_correct'`,
     );
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { InfrastructureError } from '#messaging';
 import { everySecond, type Repetition } from '#service';
 import { JobStore } from '../postgres/job-store.js';
 import { VerifierStore } from '../postgres/verifier-store.js';
@@ -41,12 +42,13 @@ export class AnswerWait implements OnApplicationBootstrap, OnApplicationShutdown
     this.verifiers.refresh(await this.verifierStore.known());
   }
 
-  /** A database that is away is said by the consumers; the next tick tries again. */
+  /** The next tick tries again. A database that is away is said by the consumers; anything else is for somebody to look at. */
   private async quietly(job: () => Promise<void>): Promise<void> {
     try {
       await job();
     } catch (error) {
-      this.logger.debug(messageOf(error));
+      if (error instanceof InfrastructureError) this.logger.debug(messageOf(error));
+      else this.logger.warn(`time-outs of scores: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     }
   }
 }

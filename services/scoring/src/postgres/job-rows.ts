@@ -12,7 +12,8 @@ export interface NewJob extends Key {
   readonly tier: Tier;
   /** `judge:<model>`, `embedding:<model>`, `webhook:<metric>`, `responder:<metric>`, `verifier`. */
   readonly provider: string;
-  readonly lane: Lane;
+  /** Null: nobody can do it. */
+  readonly lane: Lane | null;
   readonly project: string;
   /** How many values. */
   readonly evals: number;
@@ -22,16 +23,15 @@ export interface NewJob extends Key {
 
 /**
  * Jobs of a session take rounds one after the other, and a session without jobs enters at the round that is being served: so
- * whoever has one job waiting is next, however many another session has. Jobs that nobody can do run never, and expire.
+ * whoever has one job waiting is next, however many another session has. Jobs that nobody can do stand in no lane, and expire.
  * Returns whether there was any.
  */
 export async function insertJobs(tx: Transaction, jobs: readonly NewJob[]): Promise<boolean> {
   if (jobs.length === 0) return false;
   await tx.query(
-    `INSERT INTO scoring.score_jobs (s, t, tier, provider, lane, project, evals, round, run_after, expires_at)
-     SELECT k.s, k.t, k.tier, k.provider, k.lane, k.project, k.evals,
-       b.round + row_number() OVER (PARTITION BY k.s, k.provider ORDER BY k.t, k.tier) - 1,
-       CASE WHEN k.provider = '${NOBODY}' THEN 'infinity' ELSE now() END, now() + make_interval(secs => k."retryS")
+    `INSERT INTO scoring.score_jobs (s, t, tier, provider, lane, project, evals, round, expires_at)
+     SELECT k.s, k.t, k.tier, k.provider, coalesce(k.lane, '${NOBODY}'), k.project, k.evals,
+       b.round + row_number() OVER (PARTITION BY k.s, k.provider ORDER BY k.t, k.tier) - 1, now() + make_interval(secs => k."retryS")
      FROM json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, provider text, lane text, project text, evals int, "retryS" float8)
      CROSS JOIN LATERAL (SELECT coalesce(
        (SELECT max(j.round) + 1 FROM scoring.score_jobs j WHERE j.s = k.s AND j.provider = k.provider),

@@ -88,7 +88,7 @@ function jobsOf({ s, t, project, config, scores }: Opened, tier: Tier): NewJob[]
   const jobs = new Map<string, NewJob>();
   for (const { score, place } of scores) {
     if (score.status !== 'pending') continue;
-    const { lane, provider } = place ?? { lane: 'judge' as const, provider: NOBODY };
+    const { lane, provider } = place ?? { lane: null, provider: NOBODY };
     const evals = (jobs.get(provider)?.evals ?? 0) + 1;
     jobs.set(provider, { s, t, tier, provider, lane, project, evals, retryS });
   }

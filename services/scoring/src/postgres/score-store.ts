@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { derivedId } from '#domain/ids';
+import { storable } from '#domain/text';
 import type { Transaction } from '#persistence';
 import { attachSent } from './sent-rows.js';
 
@@ -43,7 +44,7 @@ export class ScoreStore {
        SELECT DISTINCT ON (s, t, trace, metric) s, t, project, session, trace, metric, value, reason
        FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, session text, trace text, metric text, value float8, reason text, place int)
        ORDER BY s, t, trace, metric, place ON CONFLICT DO NOTHING RETURNING s, t, trace, metric, value`,
-      [JSON.stringify(posted.map((one, place) => ({ ...one, place })))],
+      [JSON.stringify(storable(posted.map((one, place) => ({ ...one, place }))).value)],
     );
     if (inserted.length < posted.length) await journalConflicts(tx, posted);
   }

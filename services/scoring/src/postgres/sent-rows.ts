@@ -7,7 +7,7 @@ import { scoresInTurn } from '../sent-scores.js';
 import type { TurnConfig } from '../turn-config.js';
 import { emitScored } from './emit-scored.js';
 import type { Answerable, SentByTurn } from './open-tier.js';
-import { saveScores, type TierKey } from './score-rows.js';
+import { lockTurns, saveScores, type TierKey } from './score-rows.js';
 import { settleTiers } from './settle-tiers.js';
 import { keyOf, keysJson, type Key } from './turn-rows.js';
 
@@ -29,7 +29,7 @@ export async function sentRows(tx: Transaction, keys: readonly Key[]): Promise<S
 export async function attachToNew(tx: Transaction, rows: readonly SentRow[]): Promise<void> {
   if (rows.length === 0) return;
   const keys = distinctTurns(rows);
-  const turns = await lockedTurns(tx, keys);
+  const turns = await storedTurns(tx, keys);
   await markAttached(tx, keys);
   const outcomes = new Set(rows.filter(({ metric }) => metric === OUTCOME_METRIC).map(keyOf));
   await answerOutcomes(
@@ -65,7 +65,8 @@ export async function attachSent(tx: Transaction, keys?: readonly Key[]): Promis
   if (keys?.length === 0) return;
   const waiting = await (keys === undefined ? missed(tx) : unattached(tx, keys));
   if (waiting.length === 0) return;
-  const turns = await lockedTurns(tx, waiting);
+  await lockTurns(tx, waiting);
+  const turns = await storedTurns(tx, waiting);
   const marked = await markAttached(tx, waiting);
   const outcomes = new Set(marked.filter(({ metric }) => metric === OUTCOME_METRIC).map(keyOf));
   await answerOutcomes(
@@ -95,7 +96,7 @@ function missed(tx: Transaction): Promise<Key[]> {
   );
 }
 
-interface LockedTurn extends Key {
+interface StoredTurn extends Key {
   readonly project: string;
   readonly session: string;
   readonly accepted_us: number;
@@ -106,21 +107,22 @@ interface LockedTurn extends Key {
   readonly asked: readonly [boolean, boolean, boolean];
 }
 
-function lockedTurns(tx: Transaction, keys: readonly Key[]): Promise<LockedTurn[]> {
+/** In a statement after the one that locks them: what waits for a lock has looked before whoever held it was done. */
+function storedTurns(tx: Transaction, keys: readonly Key[]): Promise<StoredTurn[]> {
   const asked = [1, 2, 3].map(
     (tier) =>
       `(t.answered_${tier} > 0 OR EXISTS (SELECT 1 FROM scoring.tier_waits w WHERE w.s = t.s AND w.t = t.t AND w.tier = ${tier}))`,
   );
-  return tx.query<LockedTurn>(
+  return tx.query<StoredTurn>(
     `SELECT t.s, t.t, t.project, x.session, t.accepted_us, t.config, c.doc, t.skipped, ARRAY[${asked.join(', ')}] AS asked
      FROM scoring.turns t JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
-     JOIN scoring.sessions x USING (s) JOIN scoring.configs c ON c.id = t.config ORDER BY t.s, t.t FOR UPDATE OF t`,
+     JOIN scoring.sessions x USING (s) JOIN scoring.configs c ON c.id = t.config ORDER BY t.s, t.t`,
     [keysJson(keys)],
   );
 }
 
 /** The verifier has spoken: tier 0, whole. */
-async function answerOutcomes(tx: Transaction, turns: readonly LockedTurn[]): Promise<void> {
+async function answerOutcomes(tx: Transaction, turns: readonly StoredTurn[]): Promise<void> {
   if (turns.length === 0) return;
   const answered = await tx.query<Key & { answer: number }>(
     `UPDATE scoring.turns SET answered_0 = answered_0 + 1 FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
@@ -158,7 +160,7 @@ function outcomeScore({ metric, trace, value, reason }: SentScore): Score {
 const SENT_ORDINAL = 1_000_000;
 
 /** Host scores that come when their tier has been asked for: they take the place of what still waits, and stand beside what is there. */
-async function replaceAsked(tx: Transaction, turns: readonly LockedTurn[], sent: readonly SentRow[]): Promise<void> {
+async function replaceAsked(tx: Transaction, turns: readonly StoredTurn[], sent: readonly SentRow[]): Promise<void> {
   const rows = turns
     .filter(({ skipped }) => skipped === null)
     .flatMap((turn) => {
@@ -181,7 +183,7 @@ async function replaceAsked(tx: Transaction, turns: readonly LockedTurn[], sent:
 }
 
 /** Tiers that have been asked for and measure this metric by what a host says. */
-function tiersOf({ doc, asked }: LockedTurn, metric: string): Exclude<Tier, 0>[] {
+function tiersOf({ doc, asked }: StoredTurn, metric: string): Exclude<Tier, 0>[] {
   if (!evaluatorOf(metric, doc).hostFirst) return [];
   return ([1, 2, 3] as const).filter((tier) => asked[tier - 1] === true && doc.tiers[tier].includes(metric));
 }

@@ -100,11 +100,20 @@ async function emitTiers(tx: Transaction, answered: readonly Answered[], traces:
   }
 }
 
+/** A body that cannot be read any more has no signals: its tier is answered all the same. */
+function signalsIn(body: Buffer): ReturnType<typeof signalsOf> {
+  try {
+    return signalsOf(readBody(body));
+  } catch {
+    return [];
+  }
+}
+
 async function signalsOfTurns(tx: Transaction, keys: readonly Key[]): Promise<Map<string, ReturnType<typeof signalsOf>>> {
   if (keys.length === 0) return new Map();
   const rows = await tx.query<Key & { body: Buffer }>(
     'SELECT s, t, body FROM scoring.turn_bodies JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)',
     [JSON.stringify(keys.map(({ s, t }) => ({ s, t })))],
   );
-  return new Map(rows.map((row) => [keyOf(row), signalsOf(readBody(row.body))]));
+  return new Map(rows.map((row) => [keyOf(row), signalsIn(row.body)]));
 }

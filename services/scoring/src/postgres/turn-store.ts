@@ -10,7 +10,7 @@ import { admitTurns, pacedSessions } from './admission.js';
 import { emitScored } from './emit-scored.js';
 import { insertJobs, VERIFIER, type NewJob } from './job-rows.js';
 import { earlierAnswers, LOOK_BACK, openTier, type Answerable } from './open-tier.js';
-import { saveScores } from './score-rows.js';
+import { lockTurns, saveScores } from './score-rows.js';
 import { ScoreStore, type PostedScore } from './score-store.js';
 import { attachToNew, sentByTurn, sentRows } from './sent-rows.js';
 import { settleTiers } from './settle-tiers.js';
@@ -86,11 +86,12 @@ export class TurnStore {
   ): Promise<boolean> {
     if (requests.length === 0) return false;
     await lockLookingBack(tx, requests);
+    // In a statement of its own: one that waits for a lock has looked before whoever held it was done.
+    await lockTurns(tx, requests);
     const claimed = await tx.query<Key>(
-      `WITH asked AS (SELECT t.s, t.t FROM scoring.turns t JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
-         WHERE t.answered_${tier} = 0 AND NOT EXISTS (SELECT 1 FROM scoring.tier_waits w WHERE w.s = t.s AND w.t = t.t AND w.tier = ${tier})
-         ORDER BY t.s, t.t FOR UPDATE OF t)
-       UPDATE scoring.turns SET answered_${tier} = 1 FROM asked WHERE turns.s = asked.s AND turns.t = asked.t RETURNING turns.s, turns.t`,
+      `UPDATE scoring.turns SET answered_${tier} = 1 FROM (SELECT DISTINCT s, t FROM json_to_recordset($1::json) AS r(s uuid, t bigint)) k
+       WHERE turns.s = k.s AND turns.t = k.t AND turns.answered_${tier} = 0
+         AND NOT EXISTS (SELECT 1 FROM scoring.tier_waits w WHERE w.s = k.s AND w.t = k.t AND w.tier = ${tier}) RETURNING turns.s, turns.t`,
       [keysJson(requests)],
     );
     const causes = new Map(requests.map((one) => [keyOf(one), one.traceparent]));
