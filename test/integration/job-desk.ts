@@ -6,11 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { Lanes, type LaneTasks } from '../../services/scoring/src/jobs/lanes.js';
 import { laneTasks } from '../../services/scoring/src/jobs/lane-tasks.js';
 import { ModelServices } from '../../services/scoring/src/jobs/model-services.js';
-import { JobStore } from '../../services/scoring/src/postgres/job-store.js';
+import { JobStore, type LoadedJob } from '../../services/scoring/src/postgres/job-store.js';
 import { StoredCapabilities } from '../../services/scoring/src/postgres/model-capabilities.js';
 import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
 import { VerifierStore } from '../../services/scoring/src/postgres/verifier-store.js';
-import { Verifiers } from '../../services/scoring/src/verifiers.js';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Pipeline } from './pipeline.js';
 
 /**
@@ -35,7 +35,7 @@ export class JobDesk {
   static async open(
     pipeline: Pipeline,
     patch: Partial<ProcessSettings> = {},
-    { nats = undefined as never, base = {} }: { nats?: never; base?: ProjectSettingsPatch } = {},
+    { nats, base = {} }: { nats?: NatsConnection; base?: ProjectSettingsPatch } = {},
   ): Promise<JobDesk> {
     const db = await createDataSource({ url: pipeline.db.url, role: 'fm_scoring', name: 'desk' }).initialize();
     const work = new UnitOfWork(db, { publish: (messages) => Promise.resolve(pipeline.received(messages)) }, 'scoring');
@@ -45,21 +45,33 @@ export class JobDesk {
     const health = new Health();
     const runtime = { loaded: { process }, parts: { health, settings, nats } } as never;
     const store = new JobStore(work);
-    const parts = { store, verifierStore: new VerifierStore(work, new ScoreStore()), verifiers: new Verifiers(), models };
-    const desk = new JobDesk(work, settings, laneTasks(runtime, parts), models, async () => {
+    const parts = { store, verifierStore: new VerifierStore(work, new ScoreStore()), verifiers: pipeline.verifiers, models };
+    return new JobDesk(work, settings, laneTasks(runtime, parts), models, async () => {
       await models.close();
       await db.destroy();
     });
-    return desk;
+  }
+
+  /** Takes jobs and holds them. */
+  async take(lane: Lane, most = 8): Promise<LoadedJob[]> {
+    const limits = await this.lanes.limitsOf(lane);
+    return this.store.load(await this.store.claim({ lane, most, lease: randomUUID(), limits }));
+  }
+
+  /** Does what was taken. */
+  async run(lane: Lane, jobs: readonly LoadedJob[]): Promise<void> {
+    await Promise.all(jobs.map((job) => this.tasks[lane].run(job, (evaluation) => evaluation(), this.abort.signal)));
+  }
+
+  get lanes(): Lanes {
+    return new Lanes(this.store, this.settings, this.tasks, { concurrency: 8, graceMs: 0, models: this.models });
   }
 
   /** Claims once and does what was claimed; returns how many jobs. */
   async once(lane: Lane, most = 8): Promise<number> {
-    const lanes = new Lanes(this.store, this.settings, this.tasks, { concurrency: most, graceMs: 0, models: this.models });
-    const claimed = await this.store.claim({ lane, most, lease: randomUUID(), limits: await lanes.limitsOf(lane) });
-    const loaded = await this.store.load(claimed);
-    await Promise.all(loaded.map((job) => this.tasks[lane].run(job, (evaluation) => evaluation(), this.abort.signal)));
-    return loaded.length;
+    const jobs = await this.take(lane, most);
+    await this.run(lane, jobs);
+    return jobs.length;
   }
 
   /** Until nothing can be claimed. */
