@@ -96,6 +96,7 @@ export {
   type Incident,
   type JournalEvent,
 } from './http-loop.js';
+export { receivedTrace, receivedTracesQuery, traceStates, type ReceivedTrace } from './http-traces.js';
 export { storedScores, storedScoresQuery, type StoredScores } from './http-calibration.js';
 export {
   costs,
