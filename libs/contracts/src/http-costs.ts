@@ -70,6 +70,7 @@ export type CostGroup = z.output<typeof costGroup>;
 
 const share = z.number().nullable();
 
+/** One metric: what it took, and what it would have taken on every admitted turn. */
 export const ladderMetric = z.object({
   metric: z.string(),
   tiers: z.array(z.int()),
@@ -77,18 +78,21 @@ export const ladderMetric = z.object({
   calls: z.int(),
   /** Dollars are null when some of its calls have no price. */
   cost_usd: z.number().nullable(),
+  /** Of one evaluation. */
   mean_calls: z.number(),
   mean_usd: z.number().nullable(),
-  /** What it would have taken on every admitted turn. */
   everywhere_calls: z.number(),
   everywhere_usd: z.number().nullable(),
+  /** 1 - actual / everywhere. */
   saved_calls: share,
   saved_usd: share,
 });
+export type LadderMetric = z.output<typeof ladderMetric>;
 
 /** What the tiers saved against running every metric on every admitted turn; docs/costs.md has the formula. */
 export const ladder = z.object({
   admitted_turns: z.int(),
+  /** Most calls first. */
   metrics: z.array(ladderMetric),
   calls: z.int(),
   everywhere_calls: z.number(),
@@ -102,6 +106,7 @@ export const ladder = z.object({
   unmeasured: z.array(z.string()),
   unpriced: z.array(z.string()),
 });
+export type Ladder = z.output<typeof ladder>;
 
 export const budget = z.object({
   /** The UTC day that `spent_usd` is of. */

@@ -109,6 +109,8 @@ export {
   type CostGroup,
   type Costs,
   type CostSums,
+  type Ladder,
+  type LadderMetric,
 } from './http-costs.js';
 export { knownMetrics, type KnownMetric, type KnownMetrics } from './http-metrics.js';
 export {

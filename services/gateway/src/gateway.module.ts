@@ -4,8 +4,10 @@ import type { ServiceRuntime } from '#service';
 import { type Access } from './access/access.js';
 import { KeyIssuer } from './access/key-issuer.js';
 import { BASE_SETTINGS, PRICES, SettingsController } from './http/settings.controller.js';
+import { CostsController } from './http/costs.controller.js';
 import { KeysController } from './http/keys.controller.js';
 import { LoopController } from './http/loop.controller.js';
+import { MetricsController } from './http/metrics.controller.js';
 import { NoticesController } from './http/notices.controller.js';
 import { OperationsController } from './http/operations.controller.js';
 import { ScoresController } from './http/scores.controller.js';
@@ -19,6 +21,7 @@ import { LiveNotices } from './jetstream/live-notices.js';
 import { SystemHealth } from './jetstream/system-health.js';
 import { GatewayMetrics } from './operations/gateway-metrics.js';
 import { ReadinessCheck } from './operations/readiness.js';
+import { CostLedger } from './postgres/costs.js';
 import { Database } from './postgres/database.js';
 import { type KeyDirectory } from './postgres/key-directory.js';
 import { Keys } from './postgres/keys.js';
@@ -26,6 +29,8 @@ import { LoopLists } from './postgres/loop-lists.js';
 import { Notices } from './postgres/notices.js';
 import { Projects } from './postgres/projects.js';
 import { ProjectSettingsRows } from './postgres/project-settings.js';
+import { ProviderBlockRows } from './postgres/provider-blocks.js';
+import { ScoreQueues } from './postgres/score-queues.js';
 import { Sessions } from './postgres/sessions.js';
 import { StoredScoresReader } from './postgres/stored-scores.js';
 import { NoticeStreams } from './streams/notice-streams.js';
@@ -36,6 +41,8 @@ const controllers = [
   ScoresController,
   NoticesController,
   LoopController,
+  CostsController,
+  MetricsController,
   SettingsController,
   KeysController,
   OperationsController,
@@ -50,7 +57,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
   const database = new Database(db);
   const broker = new Broker(nats);
   const backlog = new Backlog(nats);
-  const gatewayMetrics = new GatewayMetrics(metrics, backlog);
+  const blocks = new ProviderBlockRows(database);
+  const gatewayMetrics = new GatewayMetrics(metrics, { backlog, queues: new ScoreQueues(database), blocks });
   const keys = new Keys(database, work);
   const notices = new Notices(database);
   const ingest = new Ingest({
@@ -60,7 +68,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
     count: gatewayMetrics.count.bind(gatewayMetrics),
   });
   const databaseUrl = runtime.loaded.process.database_url ?? '';
-  const readiness = new ReadinessCheck({ db: database, databaseUrl, broker, backlog, health, system: new SystemHealth(nats) });
+  const system = new SystemHealth(nats);
+  const readiness = new ReadinessCheck({ db: database, databaseUrl, broker, backlog, health, system, blocks });
   return {
     module: GatewayModule,
     controllers,
@@ -69,6 +78,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: Ingest, useValue: ingest },
       { provide: Sessions, useValue: new Sessions(database) },
       { provide: StoredScoresReader, useValue: new StoredScoresReader(database) },
+      { provide: CostLedger, useValue: new CostLedger(database) },
+      { provide: ProviderBlockRows, useValue: blocks },
       { provide: Notices, useValue: notices },
       { provide: NoticeStreams, useValue: new NoticeStreams(broker, new LiveNotices(nats), notices, access) },
       { provide: LoopLists, useValue: new LoopLists(database) },

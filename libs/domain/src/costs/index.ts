@@ -1,1 +1,1 @@
-export { ladderSavings, type Ladder, type LadderMetric, type MetricSpending } from './ladder.js';
+export { ladderSavings, type MetricSpending } from './ladder.js';

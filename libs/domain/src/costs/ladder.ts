@@ -1,3 +1,5 @@
+import type { Ladder, LadderMetric } from '#contracts';
+
 /** What models were asked for one metric in one tier, over a period. */
 export interface MetricSpending {
   readonly metric: string;
@@ -9,40 +11,6 @@ export interface MetricSpending {
   /** US dollars; calls to models without a price are in it with 0. */
   readonly cost_usd: number;
   readonly unpriced_calls: number;
-}
-
-/** One metric: what it took, and what it would have taken on every admitted turn. Dollars are null when some of its calls have no price. */
-export interface LadderMetric {
-  readonly metric: string;
-  readonly tiers: readonly number[];
-  readonly evals: number;
-  readonly calls: number;
-  readonly cost_usd: number | null;
-  /** Of one evaluation. */
-  readonly mean_calls: number;
-  readonly mean_usd: number | null;
-  readonly everywhere_calls: number;
-  readonly everywhere_usd: number | null;
-  /** 1 - actual / everywhere, from 0 to 1; null when everywhere is 0. */
-  readonly saved_calls: number | null;
-  readonly saved_usd: number | null;
-}
-
-export interface Ladder {
-  readonly admitted_turns: number;
-  /** Costliest first, by calls. */
-  readonly metrics: readonly LadderMetric[];
-  /** Sums over `metrics`; those in dollars leave `unpriced` ones out. */
-  readonly calls: number;
-  readonly everywhere_calls: number;
-  readonly saved_calls: number | null;
-  readonly cost_usd: number;
-  readonly everywhere_usd: number;
-  readonly saved_usd: number | null;
-  /** Metrics of the tiers that no model was asked for: nobody knows what they would have cost, so they count nowhere. */
-  readonly unmeasured: readonly string[];
-  /** Metrics of which some calls have no price. */
-  readonly unpriced: readonly string[];
 }
 
 /**

@@ -9,7 +9,7 @@ import { notFound } from './problem.js';
 import { Route } from './route.js';
 import { routes } from './routes.js';
 
-/** For operators and tools; no key is needed, and nothing here tells of any project. */
+/** For operators and tools; no key is needed, and nothing here tells what is in a project, only that a provider of it is blocked. */
 @Controller()
 export class OperationsController {
   constructor(

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
   apiKey,
+  costs,
+  costsQuery,
   createdKey,
   createdProject,
   createKeyRequest,
@@ -12,6 +14,7 @@ import {
   incidentsQuery,
   journalEvent,
   journalQuery,
+  knownMetrics,
   noticePosted,
   noticesQuery,
   pageQuery,
@@ -147,6 +150,23 @@ export const routes = {
     access: ['observe'],
     query: journalQuery,
     answers: [ok(pageOf('JournalEvent', journalEvent), 'A page of journal events.')],
+  }),
+  readCosts: defineRoute({
+    id: 'readCosts',
+    method: 'GET',
+    path: '/v1/costs',
+    summary: 'What models cost in a period of whole UTC days, by group; the turns and the budget; what the tiers saved.',
+    access: ['observe'],
+    query: costsQuery,
+    answers: [ok({ name: 'Costs', schema: costs }, 'The ledger of the period, and the budget as it stands.')],
+  }),
+  listMetrics: defineRoute({
+    id: 'listMetrics',
+    method: 'GET',
+    path: '/v1/metrics',
+    summary: 'Every metric that the project knows: who makes its values now, with which settings, and why where nobody does.',
+    access: ['observe'],
+    answers: [ok({ name: 'KnownMetrics', schema: knownMetrics }, 'Built-in and registered metrics.')],
   }),
   readSettings: defineRoute({
     id: 'readSettings',

@@ -2,10 +2,19 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Metrics } from '#observability';
 import type { Outcome } from '../ingest/ingest.js';
 import type { Backlog } from '../jetstream/backlog.js';
+import type { ProviderBlockRows } from '../postgres/provider-blocks.js';
+import type { ScoreQueues } from '../postgres/score-queues.js';
+import { ScoringGauges } from './scoring-gauges.js';
 
 const CONSUMER = ['stream', 'consumer'] as const;
 
-/** The gateway's own metrics, and those that it reads from JetStream when it is scraped. */
+export interface MetricSources {
+  readonly backlog: Backlog;
+  readonly queues: ScoreQueues;
+  readonly blocks: ProviderBlockRows;
+}
+
+/** The gateway's own metrics, and those that it reads from JetStream and Postgres when it is scraped. */
 export class GatewayMetrics {
   private readonly items: Counter;
   private readonly seconds: Histogram;
@@ -13,10 +22,15 @@ export class GatewayMetrics {
   private readonly oldestTurn: Gauge;
   private readonly gauges: Readonly<Record<'pending' | 'unacknowledged' | 'redelivered', Gauge>>;
 
+  private readonly backlog: Backlog;
+  private readonly scoring: ScoringGauges;
+
   constructor(
     private readonly metrics: Metrics,
-    private readonly backlog: Backlog,
+    { backlog, queues, blocks }: MetricSources,
   ) {
+    this.backlog = backlog;
+    this.scoring = new ScoringGauges(metrics.registry, queues, blocks);
     const registers = [metrics.registry];
     this.items = new Counter({
       name: 'fleetmend_ingest_items_total',
@@ -54,9 +68,9 @@ export class GatewayMetrics {
     this.seconds.observe({ route, status }, seconds);
   }
 
-  /** Prometheus text. When the broker is away the rest is still told, and `fleetmend_broker_up` is 0. */
+  /** Prometheus text. When the broker or the database is away the rest is still told, and `fleetmend_broker_up` or `_database_up` is 0. */
   async render(): Promise<{ text: string; contentType: string }> {
-    await this.refresh();
+    await Promise.all([this.refresh(), this.scoring.refresh()]);
     return { text: await this.metrics.registry.metrics(), contentType: this.metrics.registry.contentType };
   }
 

@@ -1,14 +1,13 @@
 import type { Readiness } from '#contracts';
 import type { Health } from '#observability';
 import { pendingMigrations } from '#persistence';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from '../jetstream/broker.js';
 import type { Backlog } from '../jetstream/backlog.js';
 import type { SystemHealth } from '../jetstream/system-health.js';
 import type { Database } from '../postgres/database.js';
-
-/** Whoever probes gives up after a few seconds; a server that hangs must not keep them waiting. */
-const PATIENCE_MS = 2_500;
+import type { ProviderBlockRows } from '../postgres/provider-blocks.js';
+import { blockedEntries, JUDGE_BLOCKED } from './blocked-provider.js';
+import { failureOf, inTime } from './in-time.js';
 
 export interface ReadinessParts {
   readonly db: Database;
@@ -17,6 +16,7 @@ export interface ReadinessParts {
   readonly backlog: Backlog;
   readonly health: Health;
   readonly system: SystemHealth;
+  readonly blocks: Pick<ProviderBlockRows, 'blocked'>;
 }
 
 /** Asks what turns need: the broker with its streams, the database, its schema. All else is `degraded`. */
@@ -27,12 +27,23 @@ export class ReadinessCheck {
   constructor(private readonly parts: ReadinessParts) {}
 
   async ask(): Promise<Readiness> {
-    const [broker, database] = await Promise.all([this.brokerTrouble(), this.databaseTrouble()]);
+    const [broker, database, told] = await Promise.all([this.brokerTrouble(), this.databaseTrouble(), this.toldTroubles()]);
     const missing = { ...broker, ...database };
     const { broker: _broker, database: _database, ...own } = this.parts.health.current;
-    const degraded = { ...own, ...this.parts.system.troubles() };
+    const degraded = { ...own, ...told };
     const worse = Object.keys(degraded).length > 0 ? 'degraded' : 'ready';
     return { status: Object.keys(missing).length > 0 ? 'unavailable' : worse, missing, degraded };
+  }
+
+  /** What other services said. Which providers are blocked is in a table, which knows more than what was heard since the start. */
+  private async toldTroubles(): Promise<Record<string, string>> {
+    const heard = Object.entries(this.parts.system.troubles());
+    try {
+      const blocked = blockedEntries(await inTime(this.parts.blocks.blocked()));
+      return { ...Object.fromEntries(heard.filter(([name]) => !name.startsWith(JUDGE_BLOCKED))), ...blocked };
+    } catch {
+      return Object.fromEntries(heard);
+    }
   }
 
   private async brokerTrouble(): Promise<Record<string, string>> {
@@ -57,14 +68,4 @@ export class ReadinessCheck {
       throw new Error('the database is older than this program: run `fleetmend migrate`');
     this.migrated = true;
   }
-}
-
-/** Why something failed, or that it took too long; undefined when it succeeded. */
-async function failureOf(attempt: Promise<unknown>): Promise<string | undefined> {
-  const late = sleep(PATIENCE_MS, `no answer within ${PATIENCE_MS} ms`, { ref: false });
-  const outcome = attempt.then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
-  return Promise.race([outcome, late]);
 }
