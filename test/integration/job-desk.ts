@@ -19,7 +19,6 @@ import type { Pipeline } from './pipeline.js';
  */
 export class JobDesk {
   readonly store: JobStore;
-  readonly health = new Health();
   readonly abort = new AbortController();
 
   private constructor(
@@ -27,6 +26,7 @@ export class JobDesk {
     readonly settings: SettingsDirectory,
     readonly tasks: LaneTasks,
     readonly models: ModelServices,
+    readonly health: Health,
     private readonly end: () => Promise<void>,
   ) {
     this.store = new JobStore(work);
@@ -46,7 +46,7 @@ export class JobDesk {
     const runtime = { loaded: { process }, parts: { health, settings, nats } } as never;
     const store = new JobStore(work);
     const parts = { store, verifierStore: new VerifierStore(work, new ScoreStore()), verifiers: pipeline.verifiers, models };
-    return new JobDesk(work, settings, laneTasks(runtime, parts), models, async () => {
+    return new JobDesk(work, settings, laneTasks(runtime, parts), models, health, async () => {
       await models.close();
       await db.destroy();
     });

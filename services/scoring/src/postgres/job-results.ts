@@ -119,7 +119,10 @@ async function saveStages(tx: Transaction, { s, t }: ClaimedJob, stages: readonl
   );
 }
 
-/** A job without pending values is over; otherwise it is free again, one round later, so that another one is tried first. */
+/** How many rounds back a job goes: behind other sessions, and where its provider is in trouble behind its session's next job too. */
+const ROUNDS_BACK = { returned: 0, done: 1, failed: 1, dropped: 1, rest: 2, blocked: 2 } as const;
+
+/** A job without pending values is over; otherwise it is free again, further back, so that one at fault does not keep the others. */
 async function endClaim(tx: Transaction, job: ClaimedJob, ending: Ending): Promise<void> {
   const key = [job.s, job.t, job.tier, job.provider];
   const where = 's = $1 AND t = $2 AND tier = $3 AND provider = $4';
@@ -137,8 +140,8 @@ async function endClaim(tx: Transaction, job: ClaimedJob, ending: Ending): Promi
   const error = 'error' in ending ? boundedReason(ending.error) : null;
   await tx.query(
     `UPDATE scoring.score_jobs SET lease = NULL, leased_until = NULL, claims = 0, reserved_usd = 0, evals = greatest(1, $8), attempts = attempts + $6,
-       round = round + CASE WHEN $9 THEN 1 ELSE 0 END, run_after = now() + make_interval(secs => $5::float8 / 1000), last_error = $7
+       round = round + $9, run_after = now() + make_interval(secs => $5::float8 / 1000), last_error = $7
      WHERE ${where}`,
-    [...key, later, failures, error, left?.n ?? 1, ending.kind !== 'returned'],
+    [...key, later, failures, error, left?.n ?? 1, ROUNDS_BACK[ending.kind]],
   );
 }
