@@ -1,3 +1,5 @@
+export { decodeTraces, type DecodedTraces, type OtlpContentType } from './decode/decode-traces.js';
+export { OtlpError } from './decode/otlp-error.js';
 export { normaliseSpan } from './normalise.js';
 export { type Agent, type Dialect, type Reader, type SpanFields, type TokenUsage } from './dialect.js';
 export { type Conversation, type Message, type MessageToolCall } from './messages.js';
