@@ -29,7 +29,9 @@ WITH RECURSIVE pairs AS (
     WHERE j.lane = p.lane AND (j.project, j.provider) > (p.project, p.provider) ORDER BY j.project, j.provider LIMIT 1) n
 )
 SELECT l.lane,
-  (SELECT count(*) FROM (SELECT 1 FROM scoring.score_jobs j WHERE j.lane = l.lane LIMIT ${MAX_COUNTED_JOBS}) counted) AS jobs,
+  (SELECT count(*) FROM (SELECT 1 FROM pairs p CROSS JOIN LATERAL (
+    SELECT 1 FROM scoring.score_jobs j WHERE j.lane = p.lane AND j.project = p.project AND j.provider = p.provider LIMIT ${MAX_COUNTED_JOBS}) one
+    WHERE p.lane = l.lane LIMIT ${MAX_COUNTED_JOBS}) counted) AS jobs,
   (SELECT extract(epoch FROM now() - min(h.asked_at))::float8 FROM pairs p CROSS JOIN LATERAL (
     SELECT j.asked_at FROM scoring.score_jobs j WHERE j.lane = p.lane AND j.project = p.project AND j.provider = p.provider
     ORDER BY j.round, j.asked_at LIMIT ${HEADS}) h WHERE p.lane = l.lane) AS "oldestS"
