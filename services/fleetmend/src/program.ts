@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import { registerCalibrate } from './commands/calibrate.js';
+import { registerCosts } from './commands/costs.js';
 import { registerDead } from './commands/dead.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerKeys } from './commands/keys.js';
 import { registerLists } from './commands/lists.js';
+import { registerMetrics } from './commands/metrics.js';
 import { registerMigrate } from './commands/migrate.js';
 import { registerNotices } from './commands/notices.js';
 import { registerOffline } from './commands/offline.js';
@@ -38,6 +40,8 @@ export function createProgram(version: string, finish: Finish): Command {
     registerSettings,
     registerDead,
     registerCalibrate,
+    registerCosts,
+    registerMetrics,
     registerOffline,
   ];
   for (const register of registrations) register(program, finish);
