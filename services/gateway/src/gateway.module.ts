@@ -19,6 +19,9 @@ import { Ingest } from './ingest/ingest.js';
 import { Backlog } from './jetstream/backlog.js';
 import { LiveNotices } from './jetstream/live-notices.js';
 import { SystemHealth } from './jetstream/system-health.js';
+import { OtlpMetrics } from './otlp/otlp-metrics.js';
+import { TracesController } from './otlp/traces.controller.js';
+import { TracesIngest } from './otlp/traces-ingest.js';
 import { GatewayMetrics } from './operations/gateway-metrics.js';
 import { ReadinessCheck } from './operations/readiness.js';
 import { CostLedger } from './postgres/costs.js';
@@ -31,6 +34,7 @@ import { Projects } from './postgres/projects.js';
 import { ProjectSettingsRows } from './postgres/project-settings.js';
 import { ProviderBlockRows } from './postgres/provider-blocks.js';
 import { ScoreQueues } from './postgres/score-queues.js';
+import { ReceivedTraces } from './postgres/received-traces.js';
 import { Sessions } from './postgres/sessions.js';
 import { StoredScoresReader } from './postgres/stored-scores.js';
 import { NoticeStreams } from './streams/notice-streams.js';
@@ -39,6 +43,7 @@ const controllers = [
   TurnsController,
   SessionsController,
   ScoresController,
+  TracesController,
   NoticesController,
   LoopController,
   CostsController,
@@ -61,10 +66,12 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
   const gatewayMetrics = new GatewayMetrics(metrics, { backlog, queues: new ScoreQueues(database), blocks });
   const keys = new Keys(database, work);
   const notices = new Notices(database);
+  const bodies = new Bodies(database);
+  const traces = new TracesIngest({ publisher, broker, bodies, metrics: new OtlpMetrics(metrics) });
   const ingest = new Ingest({
     publisher,
     broker,
-    bodies: new Bodies(database),
+    bodies,
     count: gatewayMetrics.count.bind(gatewayMetrics),
   });
   const databaseUrl = runtime.loaded.process.database_url ?? '';
@@ -76,6 +83,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
     providers: [
       { provide: Broker, useValue: broker },
       { provide: Ingest, useValue: ingest },
+      { provide: TracesIngest, useValue: traces },
+      { provide: ReceivedTraces, useValue: new ReceivedTraces(database) },
       { provide: Sessions, useValue: new Sessions(database) },
       { provide: StoredScoresReader, useValue: new StoredScoresReader(database) },
       { provide: CostLedger, useValue: new CostLedger(database) },

@@ -34,6 +34,7 @@ import {
   turnsResponse,
 } from '#contracts';
 import { ok, oneOrMany, other, pageOf } from './answers.js';
+import { otlpRoutes } from '../otlp/routes.js';
 import { publicRoutes } from './public-routes.js';
 import { defineRoute, type Answer, type Named, type RouteContract } from './route.js';
 
@@ -234,6 +235,7 @@ export const routes = {
     params: z.object({ id: z.string().min(1).max(64) }),
     answers: [ok({ name: 'ApiKey', schema: apiKey }, 'The key as it is now.')],
   }),
+  ...otlpRoutes,
   ...publicRoutes,
 } as const;
 

@@ -28,13 +28,13 @@ export class Tally {
 
   /** For people; empty when there is nothing to say. */
   describe(): string {
-    const rejected = this.rejected === 0 ? [] : [`${spans(this.rejected)} rejected: ${listed(this.reasons)}`];
+    const rejected = this.rejected === 0 ? [] : [`${countOf(this.rejected)} rejected: ${listed(this.reasons)}`];
     const warned = this.warnings.size === 0 ? [] : [`accepted, but changed: ${listed(this.warnings)}`];
     return [...rejected, ...warned].join('. ');
   }
 }
 
-export const spans = (count: number): string => (count === 1 ? '1 span' : `${count} spans`);
+export const countOf = (count: number): string => (count === 1 ? '1 span' : `${count} spans`);
 
 /** A hostile body could have any number of reasons. */
 const LISTED = 20;

@@ -1,0 +1,72 @@
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import type { Caller } from '../access/caller.js';
+import { CurrentCaller } from '../http/current-caller.js';
+import { ProblemError, problemOf } from '../http/problem.js';
+import { decodeCursor, pageOf } from '../http/cursor.js';
+import { Input, Route, type InputOf } from '../http/route.js';
+import { ReceivedTraces } from '../postgres/received-traces.js';
+import type { ReceivedTrace } from '#contracts';
+import { exportResponse } from './answers.js';
+import { ByteBudget } from './byte-budget.js';
+import { encodingOf, MEDIA_TYPES, type OtlpEncoding } from './encoding.js';
+import { readHeld } from './held-body.js';
+import { otlpRoutes } from './routes.js';
+import { TracesIngest } from './traces-ingest.js';
+
+const MIB = 1024 * 1024;
+/** Bytes of bodies in memory, read or being read; a quarter is kept for bodies of at most 1 MiB. */
+const HELD_BYTES = 128 * MIB;
+
+/** OpenTelemetry's door: OTLP/HTTP as its specification has it. */
+@Controller()
+export class TracesController {
+  private readonly budget = new ByteBudget(HELD_BYTES, HELD_BYTES / 4);
+
+  constructor(
+    @Inject(TracesIngest) private readonly ingest: TracesIngest,
+    @Inject(ReceivedTraces) private readonly traces: ReceivedTraces,
+  ) {}
+
+  @Route(otlpRoutes.postTraces)
+  async postTraces(
+    @CurrentCaller() { project }: Caller,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const encoding = encodingAsked(request);
+    const body = await readHeld(request, payloadOf(request), this.budget);
+    try {
+      const tally = await this.ingest.accept(project, encoding, body.bytes);
+      const answer = exportResponse(encoding, tally.rejected, tally.describe());
+      await reply.type(MEDIA_TYPES[encoding]).send(answer);
+    } finally {
+      body.release();
+    }
+  }
+
+  @Route(otlpRoutes.listTraces)
+  async listTraces(
+    @CurrentCaller() { project }: Caller,
+    @Input() { query }: InputOf<typeof otlpRoutes.listTraces>,
+  ): Promise<{ items: ReceivedTrace[]; next_cursor: string | null }> {
+    const { cursor, limit, ...filter } = query;
+    const rows = await this.traces.list(project, filter, decodeCursor(cursor), limit);
+    const { items, next_cursor } = pageOf(rows, limit, ({ last_at: at, id }) => ({ at, id }));
+    return { items: items.map(({ id: _, ...trace }) => trace), next_cursor };
+  }
+}
+
+function encodingAsked({ headers }: FastifyRequest): OtlpEncoding {
+  const type = headers['content-type'];
+  const encoding = encodingOf(type);
+  if (encoding !== undefined) return encoding;
+  const known = Object.values(MEDIA_TYPES).join(' or ');
+  throw new ProblemError(
+    problemOf('unsupported-media-type', 415, `The content type is ${type ?? '(none)'}: send OTLP as ${known}.`),
+  );
+}
+
+/** A request without a body has nothing to read. */
+const payloadOf = ({ body }: FastifyRequest): Readable => (body instanceof Readable ? body : Readable.from([]));
