@@ -1,3 +1,4 @@
+export { assembleTrace, type AssembledTrace } from './assemble/assemble-trace.js';
 export { decodeTraces, type DecodedTraces, type OtlpContentType } from './decode/decode-traces.js';
 export { OtlpError } from './decode/otlp-error.js';
 export { normaliseSpan } from './normalise.js';

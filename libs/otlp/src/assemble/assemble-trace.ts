@@ -1,0 +1,109 @@
+import type { ReceivedSpan, Span, Tool, Trace } from '#contracts';
+import type { Agent } from '../dialect.js';
+import type { SessionName } from '../session.js';
+import { byStart, distinctSpans } from './distinct.js';
+import { endsOf } from './ends.js';
+import { keeper, sameCalls, type SameCalls } from './same-calls.js';
+import { treeOf, type SpanTree } from './span-tree.js';
+import { toolSpans, type Addition } from './tool-spans.js';
+
+export interface AssembledTrace {
+  /** Spans in (started_at, span_id) order; a span whose parent is not there hangs from nothing. */
+  readonly trace: Trace;
+  /** What the models could have called: all catalogues of the trace, the first of a name. */
+  readonly tools: Tool[];
+  readonly session: SessionName | null;
+  readonly agent: Agent | null;
+  /** Of the first model call that says it. */
+  readonly model: string | null;
+  /** Whether a span without a parent is there and has ended. */
+  readonly rootEnded: boolean;
+  /** Ids of the spans that name a parent which is not there (yet). */
+  readonly orphans: string[];
+}
+
+/**
+ * The trace that spans of one trace id make. Neither their order nor their repetition matters. Calls that two instrumentations saw are
+ * one; tool calls that only models' messages show become spans (see tool-spans.ts).
+ * @throws RangeError without any span
+ */
+export function assembleTrace(spans: readonly ReceivedSpan[]): AssembledTrace {
+  const tree = treeOf(distinctSpans(spans));
+  const [first] = tree.spans;
+  if (first === undefined) throw new RangeError('A trace has at least one span.');
+  const same = sameCalls(tree);
+  const own = tree.spans.filter((span) => !same.keeperOf.has(span) && !same.wrappers.has(span));
+  const calls = own.filter((span) => span.kind === 'LLM');
+  const { completed, derived } = toolSpans(
+    calls,
+    own.filter((span) => span.kind === 'TOOL'),
+  );
+  const written = tree.spans.map((span) => withAddition(plainSpan(span, tree, same), completed.get(span)));
+  const { root } = tree;
+  return {
+    trace: {
+      trace_id: first.trace_id,
+      ...(root === undefined ? {} : { name: root.name, status: root.status }),
+      started_at: first.started_at,
+      ...endOf(tree),
+      ...said(endsOf(tree, calls)),
+      spans: [...written, ...derived].sort((a, b) => byStart(timed(a), timed(b))),
+    },
+    tools: catalogue(tree),
+    session: sessionOf(tree),
+    agent: root?.agent ?? tree.spans.find(({ agent }) => agent !== null)?.agent ?? null,
+    model: calls.find(({ model }) => model !== null)?.model ?? null,
+    rootEnded: root !== undefined && root.ended_at !== null,
+    orphans: [...tree.orphans],
+  };
+}
+
+function withAddition(span: Span, addition: Addition | undefined): Span {
+  if (addition === undefined) return span;
+  return { ...span, ...addition.added, metadata: { ...span.metadata, ...addition.marks } };
+}
+
+/** The root's end; without a root the last one known. */
+function endOf({ spans, root }: SpanTree): { ended_at?: number } {
+  const ends = (root === undefined ? spans : [root]).flatMap(({ ended_at }) => ended_at ?? []);
+  return ends.length === 0 ? {} : { ended_at: ends.reduce((a, b) => Math.max(a, b)) };
+}
+
+function said(members: { readonly input: unknown; readonly output: unknown }): { input?: unknown; output?: unknown } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+function timed(span: Span): { started_at: number; span_id: string } {
+  return { started_at: span.started_at ?? 0, span_id: span.span_id };
+}
+
+/** Without what holds for the whole trace; a span that is no call of its own says so and counts as a step around one. */
+function plainSpan(span: ReceivedSpan, tree: SpanTree, { keeperOf, wrappers }: SameCalls): Span {
+  const { trace_id: _trace, dialect, session: _session, agent: _agent, tools: _tools, ended_at, ...rest } = span;
+  const isCall = !keeperOf.has(span) && !wrappers.has(span);
+  const parent = tree.parentOf.get(span)?.span_id ?? null;
+  return {
+    ...rest,
+    kind: isCall ? span.kind : 'CHAIN',
+    parent_span_id: parent,
+    ...(ended_at === null ? {} : { ended_at }),
+    metadata: {
+      ...span.metadata,
+      dialect,
+      ...(isCall || wrappers.has(span) ? {} : { same_call_as: keeper(keeperOf, span).span_id }),
+      ...(parent === span.parent_span_id ? {} : { missing_parent: span.parent_span_id }),
+    },
+  };
+}
+
+function catalogue({ spans }: SpanTree): Tool[] {
+  const tools = new Map<string, Tool>();
+  for (const span of spans) for (const tool of span.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+  return [...tools.values()];
+}
+
+/** Explicit beats inherited, on whichever span; then the root's; then the first span that says one. */
+function sessionOf({ spans, root }: SpanTree): SessionName | null {
+  const named = [...(root === undefined ? [] : [root]), ...spans].flatMap(({ session }) => session ?? []);
+  return named.find(({ explicit }) => explicit) ?? named[0] ?? null;
+}
