@@ -1,9 +1,9 @@
 import { admit, type SessionAdmission, type SkipReason } from '#domain/admission';
 import { derivedId } from '#domain/ids';
-import type { Transaction } from '#persistence';
+import type { JournalEntry, Transaction } from '#persistence';
 import type { AdmissionRules } from '../admission-rules.js';
 import { emitScored } from './emit-scored.js';
-import { keyOf, keysJson, type ConfiguredTurn, type Key } from './turn-rows.js';
+import { keyOf, keysJson, type ConfiguredTurn } from './turn-rows.js';
 
 const MICROS = 1_000_000;
 
@@ -38,7 +38,9 @@ export async function admitTurns(tx: Transaction, turns: readonly ConfiguredTurn
 interface Budget {
   readonly project: string;
   readonly windowFrom: number;
+  /** Today, which is `day` (UTC). */
   readonly spentUsd: number;
+  readonly day: string;
   admitted: number;
   skipped: number;
 }
@@ -49,11 +51,11 @@ function decide(
   budget: Budget | undefined,
 ): SkipReason | null {
   const before = sessions.get(s) ?? { turns: 0, lastAdmittedAt: null };
-  const spent = rules.max_cost_usd > 0 && isSpent(budget?.spentUsd ?? 0, rules);
+  const spent = isSpent(budget?.spentUsd ?? 0, rules);
   // Microseconds throughout: exactly the interval later is admitted, which seconds as fractions would miss.
   const { session, skip } = admit(before, acceptedAt, budget?.admitted ?? 0, {
     eval_sample_every: rules.eval_sample_every,
-    session_min_eval_interval_s: rules.session_min_eval_interval_s * MICROS,
+    session_min_eval_interval_s: Math.round(rules.session_min_eval_interval_s * MICROS),
     max_evals: rules.max_evals,
   });
   const reason = spent ? 'budget' : skip;
@@ -65,7 +67,7 @@ function decide(
 }
 
 function isSpent(usd: number, { max_cost_usd: most, valueUsd }: AdmissionRules): boolean {
-  return usd >= most || usd + valueUsd > most;
+  return most > 0 && (usd >= most || usd + valueUsd > most);
 }
 
 /** One writer at a time per project that has a budget: the batch is the chunk in which it is spent. */
@@ -82,18 +84,20 @@ async function lockBudgets(tx: Transaction, turns: readonly ConfiguredTurn[]): P
     admitted: number;
     skipped: number;
     spent: number;
+    day: string;
   }>(
     `SELECT b.project, (extract(epoch FROM CASE WHEN o.over THEN now() ELSE b.window_from END) * 1000000)::bigint AS from, o.over, b.admitted, b.skipped,
-       coalesce((SELECT cost_usd FROM scoring.spend d WHERE d.project = b.project AND d.day = (now() AT TIME ZONE 'utc')::date), 0) AS spent
+       coalesce((SELECT cost_usd FROM scoring.spend d WHERE d.project = b.project AND d.day = (now() AT TIME ZONE 'utc')::date), 0) AS spent,
+       (now() AT TIME ZONE 'utc')::date::text AS day
      FROM scoring.budgets b JOIN json_to_recordset($1::json) AS r(project text, window_h float8) USING (project)
      CROSS JOIN LATERAL (SELECT b.window_from + make_interval(secs => r.window_h * 3600) <= now() AS over) o
      ORDER BY b.project FOR UPDATE OF b`,
     [JSON.stringify(rows)],
   );
   return new Map(
-    locked.map(({ project, from, over, admitted, skipped, spent }) => [
+    locked.map(({ project, from, over, admitted, skipped, spent, day }) => [
       project,
-      { project, windowFrom: from, spentUsd: spent, admitted: over ? 0 : admitted, skipped: over ? 0 : skipped },
+      { project, windowFrom: from, spentUsd: spent, day, admitted: over ? 0 : admitted, skipped: over ? 0 : skipped },
     ]),
   );
 }
@@ -137,14 +141,34 @@ async function skipTurns(
     [JSON.stringify(own.map(({ one: { s, t }, reason }) => ({ s, t, reason })))],
   );
   for (const { one, reason } of own) {
-    const { s, t, project, turn } = one;
+    const { turn } = one;
     const answer = { tier: 1, answer: 1, scores: [], signals: [], skipped: reason } as const;
     emitScored(tx, { ...one, session: turn.session_id, partial: false }, { ...answer, scores: [], signals: [] });
-    const cause: Key | null = reason === 'budget' ? null : { s, t };
-    tx.journal({
-      id: derivedId('turn_skipped', project, reason, cause === null ? (budgets.get(project)?.windowFrom ?? 0) : keyOf(cause)),
-      ...{ project, type: 'turn_skipped', s, session: turn.session_id, t },
-      doc: { reason, ...(cause === null ? { note: 'further turns that this budget skips are counted, not journaled' } : {}) },
-    });
+    tx.journal(skipEntry(one, reason, budgets.get(one.project)));
   }
+}
+
+function skipEntry(one: ConfiguredTurn, reason: SkipReason, budget: Budget | undefined): JournalEntry {
+  const { s, t, project, turn } = one;
+  const { cause, note } = reason === 'budget' && budget !== undefined ? spentBudget(one.rules, budget) : { cause: keyOf(one) };
+  return {
+    id: derivedId('turn_skipped', project, reason, cause),
+    ...{ project, type: 'turn_skipped', s, session: turn.session_id, t },
+    doc: { reason, ...(note === undefined ? {} : { note: `${note}; further turns that it skips are counted, not journaled` }) },
+  };
+}
+
+/** Which budget is spent: said once for its window, or its day. */
+function spentBudget(rules: AdmissionRules, { windowFrom, spentUsd, day }: Budget): { cause: string | number; note?: string } {
+  if (!isSpent(spentUsd, rules))
+    return { cause: windowFrom, note: `max_evals: ${rules.max_evals} turns in ${rules.budget_window_h} h have been scored` };
+  const { max_cost_usd: most, valueUsd } = rules;
+  return {
+    cause: day,
+    note: `max_cost_usd: ${usd(spentUsd)} of ${usd(most)} are spent today (UTC), and one value may cost ${usd(valueUsd)}`,
+  };
+}
+
+function usd(amount: number): string {
+  return `${Number(amount.toPrecision(4))} USD`;
 }

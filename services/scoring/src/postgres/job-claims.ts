@@ -11,6 +11,8 @@ export interface ClaimedJob extends TierKey {
   /** How often it was taken, since it was last given back in order: a job that kills its worker shows here. */
   readonly claims: number;
   readonly evals: number;
+  /** How many of its values this claim may make. */
+  readonly values: number;
   /** Its provider was in trouble when it was taken: it tries for all the others. */
   readonly probing: boolean;
 }
@@ -118,11 +120,12 @@ WITH RECURSIVE pairs AS (
     sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) AS running
   FROM heads h
 ), chosen AS (
-  SELECT j.s, j.t, j.tier, j.provider, t.probing, t.reserve * t.used AS reserved
-  FROM turns t JOIN scoring.score_jobs j USING (s, t, tier, provider)
-  WHERE (t.payable IS NULL OR t.running <= t.payable) AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
+  SELECT j.s, j.t, j.tier, j.provider, t.probing, v.values, t.reserve * v.values AS reserved
+  FROM turns t CROSS JOIN LATERAL (SELECT least(t.used, coalesce(t.payable - t.running + t.used, t.used))::int AS values) v
+  JOIN scoring.score_jobs j USING (s, t, tier, provider)
+  WHERE v.values > 0 AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
   ORDER BY t.place, md5(j.s::text || $3::text) LIMIT $2::int FOR UPDATE OF j SKIP LOCKED
 )
 UPDATE scoring.score_jobs j SET lease = ($3::text)::uuid, leased_until = now() + interval '${LEASE_S} seconds', claims = j.claims + 1, reserved_usd = c.reserved
 FROM chosen c WHERE j.s = c.s AND j.t = c.t AND j.tier = c.tier AND j.provider = c.provider
-RETURNING j.s, j.t, j.tier, j.provider, j.project, j.lease, j.attempts, j.claims, j.evals, c.probing`;
+RETURNING j.s, j.t, j.tier, j.provider, j.project, j.lease, j.attempts, j.claims, j.evals, c.probing, c.values`;

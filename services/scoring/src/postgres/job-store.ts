@@ -4,7 +4,7 @@ import type { Lane } from '#domain/scoring';
 import { UnitOfWork } from '#persistence';
 import { readBody } from '../decode-turn.js';
 import type { TurnConfig } from '../turn-config.js';
-import { claimJobs, EVALS_PER_CLAIM, LEASE_S, type Claim, type ClaimedJob } from './job-claims.js';
+import { claimJobs, LEASE_S, type Claim, type ClaimedJob } from './job-claims.js';
 import { expireJobs, giveUpJob } from './job-expiry.js';
 import { saveJobResult, type JobResult } from './job-results.js';
 import { answerDue } from './settle-tiers.js';
@@ -71,7 +71,7 @@ export class JobStore {
   }
 
   private async stored(jobs: readonly ClaimedJob[]): Promise<{ job: ClaimedJob; read: () => LoadedJob }[]> {
-    const keys = JSON.stringify(jobs.map(({ s, t, tier, provider }) => ({ s, t, tier, provider })));
+    const keys = JSON.stringify(jobs.map(({ s, t, tier, provider, values }) => ({ s, t, tier, provider, values })));
     const [turns, scores, stages] = await Promise.all([
       this.work.read<{ s: string; t: number; session: string; doc: TurnConfig; body: Buffer }>(LOAD_TURNS, [keys]),
       this.work.read<{ s: string; t: number; tier: Tier; provider: string } & Wanted>(LOAD_WANTED, [keys]),
@@ -124,7 +124,7 @@ export class JobStore {
   }
 }
 
-const KEYS = 'json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, provider text)';
+const KEYS = 'json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, provider text, values int)';
 
 const LOAD_TURNS = `
 SELECT DISTINCT ON (t.s, t.t) t.s, t.t, x.session, c.doc, b.body FROM ${KEYS}
@@ -134,7 +134,7 @@ const LOAD_WANTED = `
 SELECT c.* FROM ${KEYS} CROSS JOIN LATERAL (
   SELECT c.s, c.t, c.tier, c.provider, c.metric, c.trace, c.source, c.evaluator FROM scoring.scores c
   WHERE c.s = k.s AND c.t = k.t AND c.tier = k.tier AND c.provider = k.provider AND c.status = 'pending'
-  ORDER BY c.ordinal LIMIT ${EVALS_PER_CLAIM}) c`;
+  ORDER BY c.ordinal LIMIT k.values) c`;
 
 const LOAD_STAGES = `
 SELECT g.s, g.t, g.trace, g.stage, g.result FROM (SELECT DISTINCT s, t FROM ${KEYS}) k JOIN scoring.judge_stages g USING (s, t)`;
