@@ -1,4 +1,4 @@
-import type { Dialect } from '../dialect.js';
+import type { Agent, Dialect } from '../dialect.js';
 import { isRecord, member } from '../json-value.js';
 import { json, messages, text, tools } from '../readers.js';
 import type { SpanView } from '../span-view.js';
@@ -9,12 +9,13 @@ const PREFIX = 'gcp.vertex.agent.';
 /** Google's Agent Development Kit: the whole request and response of the model, and what tools took and gave, as JSON. */
 export const googleAdk: Dialect = {
   name: 'google-adk',
-  speaks: (span) => span.hasFamily('gcp.vertex') || span.scope === 'gcp.vertex.agent',
+  speaks: (span) => span.hasFamily('gcp.vertex') || span.scope === 'gcp.vertex.agent' || span.scope.endsWith('.google_adk'),
   fields: {
     kind: [(span) => (span.name === 'call_llm' ? 'LLM' : undefined)],
-    input: [ofTools('tool_call_args'), messages(inCamelCase('llm_request'), 'user')],
+    input: [ofTools('tool_call_args'), messages(inCamelCase('llm_request'), 'user'), messages(newMessage, 'user')],
     output: [ofTools('tool_response'), messages(inCamelCase('llm_response'), 'assistant')],
     tools: [tools(declarations)],
+    agent: [agent],
     session: [text(`${PREFIX}session_id`)],
   },
 };
@@ -64,6 +65,17 @@ function toCamelCase(content: unknown): unknown {
 function renamePart(part: unknown): unknown {
   if (!isRecord(part)) return part;
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [PARTS.get(key) ?? key, value]));
+}
+
+/** OpenInference, on the invocation: what the runner was called with. */
+function newMessage(span: SpanView): unknown {
+  const called = json('input.value')(span);
+  return isRecord(called) ? member(called, 'new_message') : undefined;
+}
+
+function agent(span: SpanView): Agent | undefined {
+  const id = /^(?:agent_run \[|invoke_agent )(.+?)\]?$/.exec(span.name)?.[1];
+  return id === undefined ? undefined : { id, version: null, model: null };
 }
 
 function declarations(span: SpanView): unknown {

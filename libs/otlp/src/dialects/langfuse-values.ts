@@ -37,14 +37,20 @@ function isDefinition(message: unknown): message is JsonRecord {
 /** Where a message begins in a text that some instrumentations make of a conversation: `system: …`, `user: …`, one after the other. */
 const ROLE_LINE = /^(system|developer|user|assistant|tool): /gm;
 
+/** How such a text says that a message had no words: Python's None. */
+export const NONE = 'None';
+
+export function isRoleLines(value: unknown): value is string {
+  return typeof value === 'string' && value.search(ROLE_LINE) === 0;
+}
+
 /** Such a text as its messages; anything else as it is. A line inside a message that begins like one is taken for one. */
 export function fromRoleLines(value: unknown): unknown {
-  if (typeof value !== 'string' || value.search(ROLE_LINE) !== 0) return value;
+  if (!isRoleLines(value)) return value;
   const starts = [...value.matchAll(ROLE_LINE)];
   const messages = starts.map((start, at) => ({
     role: start[1],
     content: value.slice(start.index + start[0].length, starts[at + 1]?.index).replace(/\n$/, ''),
   }));
-  // Python's None: a message of tool calls, which this text leaves out.
-  return messages.filter(({ content }) => content !== 'None');
+  return messages.filter(({ content }) => content !== NONE);
 }

@@ -4,7 +4,15 @@ import { firstMember, fromJsonText, isRecord, member } from '../json-value.js';
 import { json, kindFrom, messages, text } from '../readers.js';
 import type { SpanView } from '../span-view.js';
 import { toTools } from '../to-tools.js';
-import { argumentsOf, fromRoleLines, toolDefinitions, toolResult, withoutDefinitions } from './langfuse-values.js';
+import {
+  argumentsOf,
+  fromRoleLines,
+  isRoleLines,
+  NONE,
+  toolDefinitions,
+  toolResult,
+  withoutDefinitions,
+} from './langfuse-values.js';
 
 /**
  * The Langfuse SDKs: `langfuse.observation.*`. `span`, their word for whatever has no better one, is no answer, so that other dialects of
@@ -64,7 +72,8 @@ function input(span: SpanView): unknown {
 }
 
 function output(span: SpanView): unknown {
-  return json('langfuse.observation.output')(span);
+  const value = json('langfuse.observation.output')(span);
+  return value === NONE && isRoleLines(span.peek('langfuse.observation.input')) ? undefined : value;
 }
 
 function isType(span: SpanView, type: string): boolean {
