@@ -21,6 +21,7 @@ import type { TurnPayload } from '../../services/scoring/src/accepted-turn.js';
 import { decodeTurn } from '../../services/scoring/src/decode-turn.js';
 import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
 import { TurnStore } from '../../services/scoring/src/postgres/turn-store.js';
+import { TurnSetup } from '../../services/scoring/src/turn-setup.js';
 import { Verifiers } from '../../services/scoring/src/verifiers.js';
 
 export interface Event {
@@ -52,6 +53,8 @@ export class Pipeline {
   valueUsd = 0;
   readonly verifiers = new Verifiers();
   turnStore!: TurnStore;
+  directory!: SettingsDirectory;
+  setup!: TurnSetup;
   scoringWork!: UnitOfWork;
 
   private constructor(readonly db: TestDatabase) {}
@@ -93,7 +96,9 @@ export class Pipeline {
     this.turnStore = new TurnStore(scores);
     const lanes = { nudge: () => undefined, dearestValueUsd: () => this.valueUsd };
     const directory = new SettingsDirectory(scoring.db, {});
-    this.turns = new TurnEndedHandler(scoring.work, directory, this.turnStore, this.verifiers, lanes);
+    this.directory = directory;
+    this.setup = new TurnSetup(directory, this.verifiers, lanes);
+    this.turns = new TurnEndedHandler(scoring.work, this.turnStore, this.setup, lanes);
     this.tiers = new TierRequestedHandler(scoring.work, this.turnStore, lanes);
     this.posted = new ScorePostedHandler(scoring.work, scores);
   }
@@ -217,7 +222,12 @@ export class Pipeline {
     const { db, work } = await this.work('scoring');
     const lanes = { nudge: () => undefined, dearestValueUsd: () => this.valueUsd };
     const store = new TurnStore(new ScoreStore());
-    const handler = new TurnEndedHandler(work, new SettingsDirectory(db, {}), store, new Verifiers(), lanes);
+    const handler = new TurnEndedHandler(
+      work,
+      store,
+      new TurnSetup(new SettingsDirectory(db, {}), new Verifiers(), lanes),
+      lanes,
+    );
     return (...turns) => handler.handle(turns.map((turn) => this.deliveryOf({ turn, at: (this.clock += 1_000) })));
   }
 

@@ -8,6 +8,8 @@ import { AnswerWait } from './handlers/answer-wait.js';
 import { ScorePostedHandler } from './handlers/score-posted.handler.js';
 import { TierRequestedHandler } from './handlers/tier-requested.handler.js';
 import { TurnEndedHandler } from './handlers/turn-ended.handler.js';
+import { SpansReceivedHandler } from './handlers/spans-received.handler.js';
+import { TraceQuiet } from './handlers/trace-quiet.js';
 import { TraceWait } from './handlers/trace-wait.js';
 import { Lanes } from './jobs/lanes.js';
 import { laneTasks } from './jobs/lane-tasks.js';
@@ -17,6 +19,7 @@ import { StoredCapabilities } from './postgres/model-capabilities.js';
 import { ScoreStore } from './postgres/score-store.js';
 import { TurnStore } from './postgres/turn-store.js';
 import { VerifierStore } from './postgres/verifier-store.js';
+import { TurnSetup } from './turn-setup.js';
 import { Verifiers } from './verifiers.js';
 
 @Module({})
@@ -26,7 +29,7 @@ export function scoringModule(runtime: ServiceRuntime): DynamicModule {
   const { work, settings } = runtime.parts;
   return {
     module: ScoringModule,
-    controllers: [TurnEndedHandler, TierRequestedHandler, ScorePostedHandler],
+    controllers: [TurnEndedHandler, TierRequestedHandler, ScorePostedHandler, SpansReceivedHandler],
     providers: [
       { provide: UnitOfWork, useValue: work },
       { provide: SettingsDirectory, useValue: settings },
@@ -35,7 +38,9 @@ export function scoringModule(runtime: ServiceRuntime): DynamicModule {
       TurnStore,
       JobStore,
       VerifierStore,
+      TurnSetup,
       TraceWait,
+      TraceQuiet,
       AnswerWait,
       lanes(runtime),
     ],

@@ -2,7 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const tables = `
 CREATE TABLE scoring.otel_spans (
-  project text NOT NULL, trace_id text NOT NULL, span_id text NOT NULL, sha bytea NOT NULL, doc jsonb NOT NULL, late boolean NOT NULL DEFAULT false,
+  project text NOT NULL, trace_id text NOT NULL, span_id text NOT NULL, sha bytea NOT NULL, doc jsonb NOT NULL, parent text, ended boolean NOT NULL,
+  session text, explicit boolean NOT NULL DEFAULT false, late boolean NOT NULL DEFAULT false,
   at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (project, trace_id, span_id));
 CREATE TABLE scoring.otel_traces (
   project text NOT NULL, trace_id text NOT NULL, session text, explicit boolean NOT NULL DEFAULT false, root boolean NOT NULL DEFAULT false,

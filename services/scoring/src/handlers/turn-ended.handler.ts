@@ -1,29 +1,22 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { consumers, type ProjectSettings } from '#contracts';
+import { consumers } from '#contracts';
 import { TerminalError, type Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
-import { SettingsDirectory, UnitOfWork } from '#persistence';
-import type { AdmissionRules } from '../admission-rules.js';
+import { UnitOfWork } from '#persistence';
 import { acceptedTurn, byKey, type AcceptedTurn, type TurnPayload } from '../accepted-turn.js';
 import { decodeTurn, readBody } from '../decode-turn.js';
 import { Lanes } from '../jobs/lanes.js';
-import type { ConfiguredTurn } from '../postgres/turn-rows.js';
 import { bodyKey, TurnStore } from '../postgres/turn-store.js';
-import { turnConfig, type NamedConfig } from '../turn-config.js';
-import { Verifiers } from '../verifiers.js';
+import { TurnSetup } from '../turn-setup.js';
 
 @Controller()
 export class TurnEndedHandler {
-  /** What a project's settings decide, by the settings object itself: a change makes a new object. */
-  private readonly configs = new WeakMap<ProjectSettings, NamedConfig & { readonly rules: AdmissionRules }>();
-
   constructor(
     private readonly work: UnitOfWork,
-    private readonly settings: SettingsDirectory,
     private readonly turns: TurnStore,
-    private readonly verifiers: Verifiers,
-    @Inject(Lanes) private readonly lanes: Pick<Lanes, 'nudge' | 'dearestValueUsd'>,
+    private readonly setup: TurnSetup,
+    @Inject(Lanes) private readonly lanes: Pick<Lanes, 'nudge'>,
   ) {}
 
   @OnBatch(consumers.scoringTurns, { decode: decodeTurn })
@@ -31,23 +24,10 @@ export class TurnEndedHandler {
     const made = await this.work.run(async (tx) => {
       const bodies = await this.turns.referencedBodies(tx, batch);
       const accepted = batch.map((delivery) => resolve(delivery, bodies));
-      const configured = await Promise.all(accepted.map((one) => this.configure(one)));
+      const configured = await Promise.all(accepted.map((one) => this.setup.configure(one)));
       return this.turns.accept(tx, configured.sort(byKey));
     });
     if (made) this.lanes.nudge();
-  }
-
-  private async configure(accepted: AcceptedTurn): Promise<ConfiguredTurn> {
-    const settings = await this.settings.of(accepted.project);
-    let known = this.configs.get(settings);
-    if (known === undefined) {
-      known = { ...turnConfig(settings), rules: { ...settings, valueUsd: this.lanes.dearestValueUsd(settings) } };
-      this.configs.set(settings, known);
-    }
-    const { id: configId, config, rules } = known;
-    const { trace_wait_s: traceWaitS, accept_host_outcome: acceptHostOutcome } = settings;
-    const verify = this.verifiers.shouldAsk(accepted.project);
-    return { ...accepted, configId, config, traceWaitS, acceptHostOutcome, rules, verify };
   }
 }
 

@@ -28,7 +28,7 @@ export const LOOK_BACK = 3;
 const DEFAULT_WAIT_S = 60;
 const DEFAULT_RETRY_H = 24;
 
-type Opened = Answerable & { readonly scores: readonly TierScore[] };
+export type Opened = Answerable & { readonly scores: readonly TierScore[] };
 
 /**
  * A tier of turns is asked for, the first time: checks answer at once; what needs a model, or somebody else's answer, becomes a
@@ -83,7 +83,7 @@ export function isPending(scores: readonly { readonly status: string }[]): boole
 }
 
 /** One job per turn, tier and provider. */
-function jobsOf({ s, t, project, config, scores }: Opened, tier: Tier): NewJob[] {
+export function jobsOf({ s, t, project, config, scores }: Opened, tier: Tier): NewJob[] {
   const retryS = (config.scoring?.score_retry_h ?? DEFAULT_RETRY_H) * 3_600;
   const jobs = new Map<string, NewJob>();
   for (const { score, place } of scores) {

@@ -85,35 +85,52 @@ function countAnswers(tx: Transaction, tier: CostlyTier, keys: readonly TierKey[
 
 async function emitTiers(tx: Transaction, answered: readonly Answered[], traces: ReadonlyMap<string, string>): Promise<void> {
   const scores = await loadScores(tx, answered);
-  const signals = await signalsOfTurns(
-    tx,
-    answered.filter(({ tier }) => tier === 1),
-  );
+  const bodies = await readBodies(tx, answered.filter(tier1));
   for (const turn of answered) {
-    const own: Score[] = scores.get(tierKeyOf(turn)) ?? [];
+    const { signals, order } = bodies.get(keyOf(turn)) ?? NOTHING;
+    const stored: Score[] = scores.get(tierKeyOf(turn)) ?? [];
+    const own = tier1(turn) ? inTraceOrder(stored, order) : stored;
     const { s, t, tier, answer, project, session, accepted_us: acceptedAt, config: configId, partial } = turn;
     emitScored(
       tx,
       { s, t, project, session, acceptedAt, configId, partial, traceparent: traces.get(tierKeyOf(turn)) },
-      { tier, answer, scores: own, signals: tier === 1 ? (signals.get(keyOf(turn)) ?? []) : [], pending: isPending(own) },
+      { tier, answer, scores: own, signals, pending: isPending(own) },
     );
   }
 }
 
-/** A body that cannot be read any more has no signals: its tier is answered all the same. */
-function signalsIn(body: Buffer): ReturnType<typeof signalsOf> {
-  try {
-    return signalsOf(readBody(body));
-  } catch {
-    return [];
-  }
+interface Body {
+  readonly signals: ReturnType<typeof signalsOf>;
+  /** Place of each trace in the turn: one that came late stands where it began. */
+  readonly order: ReadonlyMap<string, number>;
 }
 
-async function signalsOfTurns(tx: Transaction, keys: readonly Key[]): Promise<Map<string, ReturnType<typeof signalsOf>>> {
+const NOTHING: Body = { signals: [], order: new Map() };
+
+function tier1({ tier }: Pick<Answered, 'tier'>): boolean {
+  return tier === 1;
+}
+
+function inTraceOrder(scores: readonly Score[], order: ReadonlyMap<string, number>): Score[] {
+  const place = ({ trace_id: id }: Score): number => (id === null ? -1 : (order.get(id) ?? order.size));
+  return [...scores].sort((a, b) => place(a) - place(b));
+}
+
+async function readBodies(tx: Transaction, keys: readonly Key[]): Promise<Map<string, Body>> {
   if (keys.length === 0) return new Map();
   const rows = await tx.query<Key & { body: Buffer }>(
     'SELECT s, t, body FROM scoring.turn_bodies JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)',
     [JSON.stringify(keys.map(({ s, t }) => ({ s, t })))],
   );
-  return new Map(rows.map((row) => [keyOf(row), signalsIn(row.body)]));
+  return new Map(rows.map((row) => [keyOf(row), bodyOf(row.body)]));
+}
+
+/** A body that cannot be read any more has no signals: its tier is answered all the same. */
+function bodyOf(body: Buffer): Body {
+  try {
+    const turn = readBody(body);
+    return { signals: signalsOf(turn), order: new Map((turn.traces ?? []).map(({ trace_id: id }, place) => [id, place])) };
+  } catch {
+    return NOTHING;
+  }
 }

@@ -13,6 +13,8 @@ export interface ConfiguredTurn extends AcceptedTurn {
   readonly rules: AdmissionRules;
   readonly acceptHostOutcome: boolean;
   readonly verify: boolean;
+  /** Made of a trace whose root span never came. */
+  readonly partial?: boolean;
 }
 
 export interface Key {

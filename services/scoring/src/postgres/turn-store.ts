@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { derivedId } from '#domain/ids';
 import type { Delivery } from '#messaging';
 import type { Transaction } from '#persistence';
-import type { TurnPayload } from '../accepted-turn.js';
 import { boundedReason } from '../bounded-score.js';
 import { looksBack, scoreTier } from '../score-tier.js';
 import { outcomeInTurn } from '../sent-scores.js';
+import { scoreAdded } from './add-traces.js';
 import { admitTurns, pacedSessions } from './admission.js';
 import { emitScored } from './emit-scored.js';
+import { endTraceWait, nameTraces, withNamedTraces } from './named-traces.js';
 import { insertJobs, VERIFIER, type NewJob } from './job-rows.js';
 import { earlierAnswers, LOOK_BACK, openTier, type Answerable } from './open-tier.js';
 import { lockTurns, saveScores } from './score-rows.js';
@@ -37,8 +38,13 @@ export class TurnStore {
   constructor(private readonly scores: ScoreStore) {}
 
   /** Bodies that the gateway stored instead of sending, by hash. A project finds its own only. */
-  async referencedBodies(tx: Transaction, batch: readonly Delivery<TurnPayload>[]): Promise<Map<string, Buffer>> {
-    const wanted = batch.flatMap(({ project, payload }) => ('body_ref' in payload ? [{ project, hash: payload.body_ref }] : []));
+  async referencedBodies(
+    tx: Transaction,
+    batch: readonly Pick<Delivery<object>, 'project' | 'payload'>[],
+  ): Promise<Map<string, Buffer>> {
+    const wanted = batch.flatMap(({ project, payload }) =>
+      'body_ref' in payload ? [{ project, hash: payload.body_ref as string }] : [],
+    );
     if (wanted.length === 0) return new Map();
     const rows = await tx.query<{ project: string; hash: string; body: Buffer }>(
       `SELECT project, hash, body FROM edge.bodies JOIN (SELECT DISTINCT project, hash FROM json_to_recordset($1::json) AS r(project text, hash text)) k
@@ -64,7 +70,9 @@ export class TurnStore {
     const admitted = await admitTurns(tx, fresh);
     await this.scores.keep(tx, admitted.flatMap(hostOutcomes));
     const sent = await sentRows(tx, fresh);
-    const ready = admitted.filter((one) => !awaitsTraces(one.turn)).map((one) => ({ ...one, partial: false }));
+    const waiting = admitted.filter((one) => awaitsTraces(one.turn));
+    const whole = await nameTraces(tx, waiting);
+    const ready = admitted.filter((one) => !waiting.includes(one)).map((one) => ({ ...one, partial: one.partial ?? false }));
     const asked = await openTier(tx, 1, ready, sentByTurn(ready, sent));
     await attachToNew(tx, sent);
     const verified = await insertJobs(
@@ -75,7 +83,9 @@ export class TurnStore {
       tx,
       admitted.filter(({ config }) => looksBack(config)),
     );
-    return asked || verified;
+    await endTraceWait(tx, whole);
+    await this.answerOverdue(tx, whole);
+    return asked || verified || whole.length > 0;
   }
 
   /** Answers a costlier tier that the gate asked for, once per turn and tier. Returns whether jobs were made. */
@@ -122,9 +132,18 @@ export class TurnStore {
        UPDATE scoring.turns SET wait_until = NULL, partial = true, answered_1 = 1 FROM due WHERE turns.s = due.s AND turns.t = due.t RETURNING turns.s, turns.t`,
       [keysJson(due)],
     );
-    const turns = await loadTurns(tx, claimed);
+    const turns = await withNamedTraces(tx, await loadTurns(tx, claimed));
     await openTier(tx, 1, turns, sentByTurn(turns, await sentRows(tx, turns)));
     return claimed.length;
+  }
+
+  /** Traces that turns were scored without have come: tier 1 looks at them too. The caller has seen that they are all there. */
+  async addTraces(tx: Transaction, keys: readonly Key[]): Promise<void> {
+    if (keys.length === 0) return;
+    await lockLookingBack(tx, keys);
+    await lockTurns(tx, keys);
+    const turns = (await withNamedTraces(tx, await loadTurns(tx, keys))).filter(({ added }) => added.length > 0);
+    await scoreAdded(tx, turns, sentByTurn(turns, await sentRows(tx, turns)));
   }
 
   /** Answers an overdue turn that cannot be scored without scores, and says so in the journal. Returns whether it was still waiting. */

@@ -1,0 +1,232 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ProjectSettingsPatch, ReceivedSpan } from '#contracts';
+import { SpansReceivedHandler } from '../../services/scoring/src/handlers/spans-received.handler.js';
+import { TraceQuiet } from '../../services/scoring/src/handlers/trace-quiet.js';
+import { Pipeline } from './pipeline.js';
+
+let pipeline: Pipeline;
+const open = async (patch: ProjectSettingsPatch = {}): Promise<Pipeline> => (pipeline = await Pipeline.open(patch));
+afterEach(() => pipeline.close());
+
+const BEGIN = 1_790_000_000_000_000;
+const span = (trace: string, id: string, more: Partial<ReceivedSpan> = {}): ReceivedSpan => ({
+  ...{ trace_id: trace, span_id: id, parent_span_id: id === 'root' ? null : 'root', name: id, status: 'OK', model: null },
+  ...{
+    kind: 'OTHER',
+    started_at: BEGIN,
+    ended_at: BEGIN + 1_000,
+    metadata: {},
+    dialect: 'plain',
+    session: null,
+    agent: null,
+    tools: [],
+  },
+  ...more,
+});
+const root = (trace: string, more: Partial<ReceivedSpan> = {}) =>
+  span(trace, 'root', { kind: 'AGENT', input: 'where is my parcel', output: 'it is here', ...more });
+const tool = (trace: string, id: string, more: Partial<ReceivedSpan> = {}) =>
+  span(trace, id, { kind: 'TOOL', name: 'find', input: { parcel: 1 }, output: 'here', ...more });
+const of = (session: string): Partial<ReceivedSpan> => ({ session: { id: session, explicit: true } });
+
+const receive = (...spans: ReceivedSpan[]): Promise<void> =>
+  new SpansReceivedHandler(pipeline.scoringWork, pipeline.directory, pipeline.turnStore, { nudge: () => undefined }).handle([
+    pipeline.delivery({ spans }),
+  ]);
+const quiet = async (): Promise<void> => {
+  await pipeline.db.query(`UPDATE scoring.otel_traces SET quiet_at = now() - interval '1 second' WHERE quiet_at IS NOT NULL`);
+  await new TraceQuiet(pipeline.scoringWork, pipeline.directory, pipeline.turnStore, pipeline.setup, {
+    nudge: () => undefined,
+  }).tick();
+};
+const waitIsOver = async (): Promise<void> => {
+  await pipeline.db.query(`UPDATE scoring.turns SET wait_until = now() - interval '1 second' WHERE wait_until IS NOT NULL`);
+  await pipeline.scoringWork.run((tx) => pipeline.turnStore.answerOverdue(tx));
+};
+const answers = () => pipeline.of('.trace.scored').map(({ payload }) => payload);
+const traces = () =>
+  pipeline.db.query('SELECT trace_id, state, reason, session, spans FROM scoring.otel_traces ORDER BY trace_id');
+const ended = (turn: object) => pipeline.ended({ session_id: 's', turn_index: 0, ...turn });
+
+describe('a turn that names traces', () => {
+  it('is scored when they are there, whichever comes first, once', async () => {
+    await open();
+    await ended({ trace_ids: ['a', 'b'] });
+    await receive(tool('a', 'x'), root('b'));
+    expect(answers()).toEqual([]);
+    await receive(root('a'), tool('a', 'x'));
+    expect(answers()).toMatchObject([
+      {
+        answer: 1,
+        partial: false,
+        scores: [{ trace_id: 'a', metric: 'task_completion' }, { trace_id: 'a' }, { trace_id: 'b' }, { trace_id: 'b' }],
+      },
+    ]);
+    await receive(root('a'), tool('a', 'x'), root('b'));
+    await ended({ trace_ids: ['a', 'b'] });
+    expect(answers()).toHaveLength(1);
+    expect(await traces()).toMatchObject([
+      { trace_id: 'a', state: 'scored', spans: 2 },
+      { trace_id: 'b', state: 'scored' },
+    ]);
+  });
+  it('finds traces that came before it', async () => {
+    await open();
+    await receive(root('a'));
+    await ended({ trace_ids: ['a'] });
+    expect(answers()).toMatchObject([{ answer: 1, partial: false, scores: [{ value: 1 }, { metric: 'coherence' }] }]);
+  });
+  it('does not take a root for the whole while a parent is missing', async () => {
+    await open();
+    await ended({ trace_ids: ['a'] });
+    await receive(root('a'), tool('a', 'deep', { parent_span_id: 'step' }));
+    expect(answers()).toEqual([]);
+    await receive(span('a', 'step', { kind: 'CHAIN' }));
+    expect(answers()).toMatchObject([{ partial: false }]);
+  });
+  it('is scored on what is there when the wait is over, flagged partial, and again when the rest has come', async () => {
+    await open();
+    await ended({ trace_ids: ['a', 'b'] });
+    await receive(root('b', { started_at: BEGIN + 5_000 }));
+    await waitIsOver();
+    expect(answers()).toMatchObject([{ answer: 1, partial: true, scores: [{ trace_id: 'b' }, { trace_id: 'b' }] }]);
+    await receive(root('a'));
+    expect(answers()[1]).toMatchObject({
+      ...{ answer: 2, partial: false },
+      scores: [{ trace_id: 'a' }, { trace_id: 'a' }, { trace_id: 'b' }, { trace_id: 'b' }],
+    });
+    await receive(root('a'));
+    expect(answers()).toHaveLength(2);
+  });
+  it('keeps what comes after it was scored, flagged late, and does not score again', async () => {
+    await open();
+    await ended({ trace_ids: ['a'] });
+    await receive(root('a'));
+    await receive(tool('a', 'late', { status: 'ERROR', error: 'no' }));
+    expect(answers()).toHaveLength(1);
+    expect(await pipeline.db.query('SELECT span_id FROM scoring.otel_spans WHERE late')).toEqual([{ span_id: 'late' }]);
+    expect(await pipeline.db.query('SELECT type, doc FROM journal.events')).toEqual([
+      { type: 'late_spans', doc: { trace_id: 'a' } },
+    ]);
+  });
+  it('has its tools and tool calls from the spans, and its costlier tiers look at them', async () => {
+    await open();
+    await ended({ trace_ids: ['a'] });
+    const catalogue = [{ name: 'find', parameters: { type: 'object', properties: { parcel: { type: 'string' } } } }];
+    await receive(root('a', { tools: catalogue }), tool('a', 'x'));
+    await pipeline.give({ id: null, subject: 'fm.default.tier.requested', payload: { session_id: 's', turn_index: 0, tier: 2 } });
+    expect(answers()[1]).toMatchObject({
+      scores: [
+        { metric: 'tool_correctness', value: 1 },
+        { metric: 'argument_correctness', value: 0 },
+      ],
+    });
+  });
+});
+
+describe('spans', () => {
+  it('that come again with other content leave the first, and are journaled once', async () => {
+    await open();
+    await receive(root('a'), root('a', { output: 'another' }));
+    await receive(root('a', { output: 'another' }));
+    await receive(root('a', { output: 'another' }));
+    expect(await pipeline.db.query(`SELECT doc->>'output' AS output FROM scoring.otel_spans`)).toEqual([
+      { output: 'it is here' },
+    ]);
+    expect(await pipeline.db.query('SELECT type FROM journal.events')).toEqual([{ type: 'span_conflict' }]);
+  });
+  it('that no turn names are kept, and said to be nobody’s', async () => {
+    await open();
+    await receive(root('a', of('s')));
+    await quiet();
+    expect(answers()).toEqual([]);
+    expect(await traces()).toMatchObject([
+      { state: 'unassigned', session: 's', reason: expect.stringContaining('no turn names it') },
+    ]);
+    await ended({ trace_ids: ['a'] });
+    expect(answers()).toMatchObject([{ partial: false }]);
+  });
+  it('of projects with one trace id do not meet', async () => {
+    await open();
+    await pipeline.db.query(`INSERT INTO edge.projects (project) VALUES ('other')`);
+    await receive(root('a'));
+    await new SpansReceivedHandler(pipeline.scoringWork, pipeline.directory, pipeline.turnStore, {
+      nudge: () => undefined,
+    }).handle([{ ...pipeline.delivery({ spans: [root('a', { output: 'theirs' })] }), project: 'other' }]);
+    expect(await pipeline.db.query(`SELECT project, doc->>'output' AS output FROM scoring.otel_spans ORDER BY 1`)).toEqual([
+      { project: 'default', output: 'it is here' },
+      { project: 'other', output: 'theirs' },
+    ]);
+  });
+});
+
+describe('a root span that ends', () => {
+  it('makes a turn of its session when the trace has been quiet, once', async () => {
+    await open({ otlp_turns: 'root_span' });
+    await receive(tool('a', 'x'));
+    await receive(root('a', of('s')));
+    expect(answers()).toEqual([]);
+    await quiet();
+    expect(answers()).toMatchObject([{ session_id: 's', turn_index: BEGIN, partial: false, scores: [{ trace_id: 'a' }, {}] }]);
+    await receive(root('a', of('s')), tool('a', 'x'));
+    await quiet();
+    expect(answers()).toHaveLength(1);
+    expect(await traces()).toMatchObject([{ state: 'turned', spans: 2 }]);
+  });
+  it('orders turns by their start, and two of one microsecond are two turns', async () => {
+    await open({ otlp_turns: 'root_span' });
+    await receive(
+      root('b', { ...of('s'), started_at: BEGIN + 7 }),
+      root('a', { ...of('s'), started_at: BEGIN + 7 }),
+      root('c', of('s')),
+    );
+    await quiet();
+    const placed = await pipeline.db.query(`SELECT trace_id, t FROM scoring.otel_traces ORDER BY trace_id`);
+    expect(placed).toEqual([
+      { trace_id: 'a', t: BEGIN + 7 },
+      { trace_id: 'b', t: BEGIN + 8 },
+      { trace_id: 'c', t: BEGIN },
+    ]);
+  });
+  it('without any session stays visible, with the reason', async () => {
+    await open({ otlp_turns: 'root_span' });
+    await receive(root('a'));
+    await quiet();
+    expect(answers()).toEqual([]);
+    expect(await traces()).toMatchObject([{ state: 'unassigned', session: null, reason: expect.stringContaining('no session') }]);
+    await receive(tool('a', 'x', of('s')));
+    await quiet();
+    expect(answers()).toMatchObject([{ session_id: 's' }]);
+  });
+  it('takes the session from any span, an explicit name before an inherited one', async () => {
+    await open({ otlp_turns: 'root_span' });
+    await receive(root('a', { session: { id: 'inherited', explicit: false } }), tool('a', 'x', of('explicit')));
+    await quiet();
+    expect(answers()).toMatchObject([{ session_id: 'explicit' }]);
+  });
+  it('that never comes is waited for, then the turn is made without it, flagged partial', async () => {
+    await open({ otlp_turns: 'root_span', trace_wait_s: 30 });
+    await receive(tool('a', 'x', of('s')));
+    await quiet();
+    expect(answers()).toEqual([]);
+    await pipeline.db.query(`UPDATE scoring.otel_traces SET last_at = now() - interval '31 seconds'`);
+    await quiet();
+    expect(answers()).toMatchObject([{ session_id: 's', partial: true }]);
+    expect(await traces()).toMatchObject([{ state: 'turned', reason: 'its root span has not come' }]);
+  });
+  it('of a trace that a turn names makes no turn of its own', async () => {
+    await open({ otlp_turns: 'root_span' });
+    await receive(root('a', of('s')));
+    await ended({ trace_ids: ['a'] });
+    await quiet();
+    expect(answers()).toMatchObject([{ turn_index: 0 }]);
+    expect(answers()).toHaveLength(1);
+  });
+  it('is told of when its session names traces too', async () => {
+    await open({ otlp_turns: 'root_span' });
+    await receive(root('a', of('s')));
+    await quiet();
+    await ended({ trace_ids: ['a'] });
+    expect(await pipeline.db.query(`SELECT type, session FROM journal.events`)).toEqual([{ type: 'mixed_turns', session: 's' }]);
+  });
+});
