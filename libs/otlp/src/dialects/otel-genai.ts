@@ -1,6 +1,7 @@
 import type { ReceivedSpan } from '#contracts';
-import type { Agent, Dialect, Reader } from '../dialect.js';
+import type { Agent, Dialect } from '../dialect.js';
 import { json, kindFrom, messages, raw, text, tools, tree, usage } from '../readers.js';
+import type { Conversation } from '../messages.js';
 import type { SpanView } from '../span-view.js';
 import { eventContent } from './gen-ai-events.js';
 
@@ -30,7 +31,7 @@ export const otelGenai: Dialect = {
     name: [toolName],
     input: [
       raw('gen_ai.tool.call.arguments'),
-      messages(withSystem(json('gen_ai.input.messages')), 'user'),
+      inputMessages,
       eventContent('input'),
       messages(tree('gen_ai.prompt.'), 'user'),
       messages(json('gen_ai.prompt'), 'user'),
@@ -71,13 +72,12 @@ function toolName(span: SpanView): string | undefined {
   return text('gen_ai.tool.name')(span) ?? /^execute_tool (.+)$/.exec(span.name)?.[1];
 }
 
-/** The system's instructions stand in an attribute of their own. */
-function withSystem(reader: Reader<unknown>): Reader<unknown> {
-  return (span) => {
-    const found = reader(span);
-    const system = json('gen_ai.system_instructions')(span);
-    return found === undefined || system === undefined ? found : { messages: found, system };
-  };
+/** The system's instructions stand in an attribute of their own; some repeat them among the messages. */
+function inputMessages(span: SpanView): Conversation | undefined {
+  const found = messages(json('gen_ai.input.messages'), 'user')(span);
+  const system = messages(json('gen_ai.system_instructions'), 'user')(span);
+  if (found === undefined || system === undefined || found.messages.some(({ role }) => role === 'system')) return found;
+  return { messages: [...system.messages.map((message) => ({ ...message, role: 'system' })), ...found.messages] };
 }
 
 function agent(span: SpanView): Agent | undefined {
