@@ -91,7 +91,10 @@ async function probe(tx: Transaction, claimed: readonly ClaimedJob[]): Promise<v
   );
 }
 
-/** Distinct (project, provider) pairs are found by hopping through the index: what it costs grows with them, not with the queue. */
+/**
+ * Distinct (project, provider) pairs are found by hopping through the index: what it costs grows with them, not with the queue.
+ * `next` is cut to its few rows before they are locked, or the planner expects thousands, and reads the whole queue for them.
+ */
 const CLAIM = `
 WITH RECURSIVE pairs AS (
   (SELECT project, provider FROM scoring.score_jobs WHERE lane = $1 ORDER BY project, provider LIMIT 1)
@@ -119,12 +122,15 @@ WITH RECURSIVE pairs AS (
   SELECT h.*, row_number() OVER (PARTITION BY h.project ORDER BY h.nth, h.provider) AS place,
     sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) AS running
   FROM heads h
-), chosen AS (
-  SELECT j.s, j.t, j.tier, j.provider, t.probing, v.values, t.reserve * v.values AS reserved
+), next AS (
+  SELECT t.*, v.values, md5(t.s::text || $3::text) AS shuffled
   FROM turns t CROSS JOIN LATERAL (SELECT least(t.used, coalesce(t.payable - t.running + t.used, t.used))::int AS values) v
-  JOIN scoring.score_jobs j USING (s, t, tier, provider)
-  WHERE v.values > 0 AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
-  ORDER BY t.place, md5(j.s::text || $3::text) LIMIT $2::int FOR UPDATE OF j SKIP LOCKED
+  WHERE v.values > 0 ORDER BY t.place, shuffled LIMIT 2 * $2::int
+), chosen AS (
+  SELECT j.s, j.t, j.tier, j.provider, t.probing, t.values, t.reserve * t.values AS reserved
+  FROM next t JOIN scoring.score_jobs j USING (s, t, tier, provider)
+  WHERE j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
+  ORDER BY t.place, t.shuffled LIMIT $2::int FOR UPDATE OF j SKIP LOCKED
 )
 UPDATE scoring.score_jobs j SET lease = ($3::text)::uuid, leased_until = now() + interval '${LEASE_S} seconds', claims = j.claims + 1, reserved_usd = c.reserved
 FROM chosen c WHERE j.s = c.s AND j.t = c.t AND j.tier = c.tier AND j.provider = c.provider
