@@ -1,4 +1,5 @@
 export { assembleTrace, type AssembledTrace } from './assemble/assemble-trace.js';
+export { groupTraces, turnsOf, type FoundTurns, type UnassignedTrace } from './assemble/turns-of.js';
 export { decodeTraces, type DecodedTraces, type OtlpContentType } from './decode/decode-traces.js';
 export { OtlpError } from './decode/otlp-error.js';
 export { normaliseSpan } from './normalise.js';
