@@ -33,7 +33,7 @@ function toJson([, single, double, word, number, mark]: RegExpExecArray): string
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\\': '\\', "'": "'", '"': '"' };
 
 function unescaped(text: string): string {
-  return text.replace(/\\(?:x[\da-f]{2}|u[\da-f]{4}|U[\da-f]{8}|.)/gis, (escape) => {
+  return text.replace(/\\(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|.)/gs, (escape) => {
     const code = escape.length > 2 ? Number.parseInt(escape.slice(2), 16) : Number.NaN;
     if (code <= 0x10ffff) return String.fromCodePoint(code);
     return ESCAPES[escape.slice(1)] ?? escape;

@@ -123,6 +123,8 @@ function error(span: SpanView): unknown {
   return { message: text('langfuse.observation.status_message')(span) ?? 'error' };
 }
 
+/** By its name, unless the type was made of a kind of OpenInference, where a workflow is called an agent too. */
 function agent(span: SpanView): Agent | undefined {
-  return isType(span, 'agent') && span.name !== '' ? { id: span.name, version: null, model: null } : undefined;
+  if (!isType(span, 'agent') || span.name === '' || span.has('openinference.span.kind')) return undefined;
+  return { id: span.name, version: null, model: null };
 }
