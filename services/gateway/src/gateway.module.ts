@@ -19,6 +19,7 @@ import { Ingest } from './ingest/ingest.js';
 import { Backlog } from './jetstream/backlog.js';
 import { LiveNotices } from './jetstream/live-notices.js';
 import { SystemHealth } from './jetstream/system-health.js';
+import { HELD_BODIES, heldBodies } from './otlp/held-body.js';
 import { OtlpMetrics } from './otlp/otlp-metrics.js';
 import { TracesController } from './otlp/traces.controller.js';
 import { TracesIngest } from './otlp/traces-ingest.js';
@@ -67,7 +68,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
   const keys = new Keys(database, work);
   const notices = new Notices(database);
   const bodies = new Bodies(database);
-  const traces = new TracesIngest({ publisher, broker, bodies, metrics: new OtlpMetrics(metrics) });
+  const held = heldBodies();
+  const traces = new TracesIngest({ publisher, broker, bodies, metrics: new OtlpMetrics(metrics, () => held.inUse) });
   const ingest = new Ingest({
     publisher,
     broker,
@@ -84,6 +86,7 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: Broker, useValue: broker },
       { provide: Ingest, useValue: ingest },
       { provide: TracesIngest, useValue: traces },
+      { provide: HELD_BODIES, useValue: held },
       { provide: ReceivedTraces, useValue: new ReceivedTraces(database) },
       { provide: Sessions, useValue: new Sessions(database) },
       { provide: StoredScoresReader, useValue: new StoredScoresReader(database) },

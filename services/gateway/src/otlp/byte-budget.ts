@@ -11,6 +11,10 @@ export class ByteBudget {
     private readonly reserved = 0,
   ) {}
 
+  get inUse(): number {
+    return this.held;
+  }
+
   /** False when it is spent. */
   tryTake(bytes: number, large: boolean): boolean {
     if (this.held + bytes > this.total - (large ? this.reserved : 0)) return false;

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { BODY_LIMIT_BYTES, bodyTooLarge, decodedBody, DISCARD_LIMIT_BYTES, unreadableBody } from '../http/body.js';
 import { unavailable } from '../http/problem.js';
-import type { ByteBudget } from './byte-budget.js';
+import { ByteBudget } from './byte-budget.js';
 
 /** A request's body, counted in the budget until it is released. */
 export interface HeldBody {
@@ -13,6 +13,12 @@ export interface HeldBody {
 const MIB = 1024 * 1024;
 /** A body up to here is a small one: a batch of an exporter's usual size is below it. */
 const SMALL_BYTES = MIB;
+/** Bytes of bodies in memory, read or being read; a quarter is kept for small ones. */
+const HELD_BYTES = 128 * MIB;
+
+/** Under which the gateway's one budget for bodies is injected. */
+export const HELD_BODIES = Symbol('HELD_BODIES');
+export const heldBodies = (): ByteBudget => new ByteBudget(HELD_BYTES, HELD_BYTES / 4);
 
 /**
  * Reads a body that nobody has read yet, decompressed. What is over the limit or the budget is let go at once and no more of it

@@ -1,4 +1,4 @@
-import { Counter } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import type { Metrics } from '#observability';
 
 /** What became of the spans that were sent to this process. */
@@ -7,7 +7,8 @@ export class OtlpMetrics {
   private readonly rejected: Counter;
   private readonly warnings: Counter;
 
-  constructor({ registry }: Metrics) {
+  /** `heldBytes` is asked at every scrape. */
+  constructor({ registry }: Metrics, heldBytes: () => number) {
     const registers = [registry];
     this.spans = new Counter({
       name: 'fleetmend_otlp_spans_total',
@@ -26,6 +27,14 @@ export class OtlpMetrics {
       help: 'Things that were forgiven or changed in accepted spans, by kind',
       labelNames: ['kind'],
       registers,
+    });
+    new Gauge({
+      name: 'fleetmend_otlp_held_bytes',
+      help: 'Bytes of bodies of POST /v1/traces in memory; over the limit a body is refused with 503',
+      registers,
+      collect() {
+        this.set(heldBytes());
+      },
     });
   }
 

@@ -9,23 +9,18 @@ import { Input, Route, type InputOf } from '../http/route.js';
 import { ReceivedTraces } from '../postgres/received-traces.js';
 import type { ReceivedTrace } from '#contracts';
 import { exportResponse } from './answers.js';
-import { ByteBudget } from './byte-budget.js';
+import type { ByteBudget } from './byte-budget.js';
 import { encodingOf, MEDIA_TYPES, type OtlpEncoding } from './encoding.js';
-import { readHeld } from './held-body.js';
+import { HELD_BODIES, readHeld } from './held-body.js';
 import { otlpRoutes } from './routes.js';
 import { TracesIngest } from './traces-ingest.js';
-
-const MIB = 1024 * 1024;
-/** Bytes of bodies in memory, read or being read; a quarter is kept for bodies of at most 1 MiB. */
-const HELD_BYTES = 128 * MIB;
 
 /** OpenTelemetry's door: OTLP/HTTP as its specification has it. */
 @Controller()
 export class TracesController {
-  private readonly budget = new ByteBudget(HELD_BYTES, HELD_BYTES / 4);
-
   constructor(
     @Inject(TracesIngest) private readonly ingest: TracesIngest,
+    @Inject(HELD_BODIES) private readonly held: ByteBudget,
     @Inject(ReceivedTraces) private readonly traces: ReceivedTraces,
   ) {}
 
@@ -36,7 +31,7 @@ export class TracesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const encoding = encodingAsked(request);
-    const body = await readHeld(request, payloadOf(request), this.budget);
+    const body = await readHeld(request, payloadOf(request), this.held);
     try {
       const tally = await this.ingest.accept(project, encoding, body.bytes);
       const answer = exportResponse(encoding, tally.rejected, tally.describe());
