@@ -4,7 +4,7 @@ import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkInvariants, finalState, firstDifference, Restlessness, type FinalState } from '#checker';
 import {
-  consumers,
+  requiredConsumers,
   deadLetter,
   LIVE_PREFIX,
   projectSettings,
@@ -126,7 +126,7 @@ export class Loop {
   private async unrest(lines: readonly string[]): Promise<string> {
     const manager = await jetstreamManager(this.nats);
     const held = await Promise.all(
-      Object.values(consumers).map(async ({ durable, event }) => {
+      requiredConsumers.map(async ({ durable, event }) => {
         const { state } = await manager.streams.info(event.stream, { subjects_filter: event.pattern });
         const stored = Object.values(state.subjects ?? {}).reduce((sum, number) => sum + number, 0);
         const { num_waiting, num_pending, num_ack_pending, num_redelivered, ack_floor } = await manager.consumers.info(

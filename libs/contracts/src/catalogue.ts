@@ -34,16 +34,19 @@ export interface ConsumerContract {
   readonly event: EventContract;
   /** Milliseconds after which an unacknowledged message comes back: the work of a batch takes far less. */
   readonly ackWaitMs: number;
+  /** There only where a process setting asks for it; without a reader it would keep everything back. */
+  readonly optional: boolean;
 }
 
 const QUICK_WORK_MS = 10_000;
 
-function consumer(service: ServiceName, what: string, event: unknown): ConsumerContract {
+function consumer(service: ServiceName, what: string, event: unknown, optional = false): ConsumerContract {
   return {
     durable: `${service}-${what}`,
     service,
     event: event as EventContract,
     ackWaitMs: QUICK_WORK_MS,
+    optional,
   };
 }
 
@@ -52,10 +55,14 @@ export const consumers = {
   scoringScores: consumer('scoring', 'scores', scorePosted),
   scoringSpans: consumer('scoring', 'spans', spansReceived),
   scoringTiers: consumer('scoring', 'tiers', tierRequested),
+  scoringReports: consumer('scoring', 'reports', turnEvaluated, true),
   gatingScores: consumer('gating', 'scores', traceScored),
   mailboxReports: consumer('mailbox', 'reports', turnEvaluated),
   validationSessions: consumer('validation', 'sessions', sessionEnded),
 } as const satisfies Record<string, ConsumerContract>;
+
+/** The consumers that every deployment has. */
+export const requiredConsumers: readonly ConsumerContract[] = Object.values(consumers).filter(({ optional }) => !optional);
 
 /** Subjects of a stream, one by one (never a catch-all), as the broker is told them. */
 export function subjectsOfStream(stream: string): string[] {

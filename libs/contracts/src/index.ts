@@ -47,7 +47,15 @@ export {
   type NoticeStatus,
 } from './mailbox.events.js';
 export { healthChanged, deadLetter, deadLetterHeaders, SYSTEM_PROJECT } from './system.events.js';
-export { events, consumers, serviceNames, subjectsOfStream, type ConsumerContract, type ServiceName } from './catalogue.js';
+export {
+  events,
+  consumers,
+  requiredConsumers,
+  serviceNames,
+  subjectsOfStream,
+  type ConsumerContract,
+  type ServiceName,
+} from './catalogue.js';
 export {
   projectSettings,
   processSettings,

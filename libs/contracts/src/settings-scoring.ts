@@ -136,6 +136,13 @@ export const modelShape = {
     .record(z.string(), price)
     .default({})
     .describe('Prices of models by name, over the built-in list (`docs/models.md`).'),
+  scores_out_url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Where scores go as `gen_ai.evaluation.result` events: the logs endpoint of a collector, OTLP/HTTP, for example `http://127.0.0.1:4318/v1/logs`. `fleetmend migrate` has to know it too.',
+    ),
+  scores_out_headers: z.record(z.string(), z.string()).default({}).describe('Headers for `scores_out_url`.'),
   webhook_hosts: z
     .array(z.string().min(1))
     .default([])

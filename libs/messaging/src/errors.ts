@@ -3,11 +3,11 @@ export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
 
-/** The database or the broker is away: what failed is tried again without limit and without counting. */
+/** The database, the broker or the endpoint for scores is away: what failed is tried again without limit and without counting. */
 export class InfrastructureError extends Error {
   override readonly name = 'InfrastructureError';
   constructor(
-    readonly dependency: 'database' | 'broker',
+    readonly dependency: 'database' | 'broker' | 'scores_out',
     cause: unknown,
   ) {
     super(`${dependency} is away: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });

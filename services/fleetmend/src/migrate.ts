@@ -8,6 +8,7 @@ export async function migrateAll({ replicas, ...options }: FormatOption & { read
   const { natsUrl, databaseUrl, settings } = await requireServers();
   // Asked first, for a clear word when one of them is not there.
   await withBroker(natsUrl, () => withDatabase(databaseUrl, () => Promise.resolve()));
-  const changes = await provision({ natsUrl, databaseUrl, ackWaitMs: settings.process.ack_wait_ms, replicas });
+  const { ack_wait_ms: ackWaitMs, scores_out_url: scoresOut } = settings.process;
+  const changes = await provision({ natsUrl, databaseUrl, ackWaitMs, replicas, scoresOut: scoresOut !== undefined });
   await answer({ changes }, options, () => (changes.length === 0 ? 'up to date' : changes.join('\n')));
 }

@@ -8,6 +8,7 @@ import { AnswerWait } from './handlers/answer-wait.js';
 import { ScorePostedHandler } from './handlers/score-posted.handler.js';
 import { TierRequestedHandler } from './handlers/tier-requested.handler.js';
 import { TurnEndedHandler } from './handlers/turn-ended.handler.js';
+import { SCORES_OUT, ScoresOutHandler } from './handlers/scores-out.handler.js';
 import { SpansReceivedHandler } from './handlers/spans-received.handler.js';
 import { TraceQuiet } from './handlers/trace-quiet.js';
 import { TraceWait } from './handlers/trace-wait.js';
@@ -27,9 +28,16 @@ export class ScoringModule {}
 
 export function scoringModule(runtime: ServiceRuntime): DynamicModule {
   const { work, settings } = runtime.parts;
+  const { scores_out_url: scoresOut, scores_out_headers: headers } = runtime.loaded.process;
   return {
     module: ScoringModule,
-    controllers: [TurnEndedHandler, TierRequestedHandler, ScorePostedHandler, SpansReceivedHandler],
+    controllers: [
+      TurnEndedHandler,
+      TierRequestedHandler,
+      ScorePostedHandler,
+      SpansReceivedHandler,
+      ...(scoresOut === undefined ? [] : [ScoresOutHandler]),
+    ],
     providers: [
       { provide: UnitOfWork, useValue: work },
       { provide: SettingsDirectory, useValue: settings },
@@ -43,6 +51,7 @@ export function scoringModule(runtime: ServiceRuntime): DynamicModule {
       TraceQuiet,
       AnswerWait,
       lanes(runtime),
+      ...(scoresOut === undefined ? [] : [{ provide: SCORES_OUT, useValue: { url: scoresOut, headers } }]),
     ],
   };
 }

@@ -11,7 +11,7 @@ import {
   type MsgRequest,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { consumers, deadLetter, streams, type ConsumerContract, type StreamName } from '#contracts';
+import { requiredConsumers, deadLetter, streams, type ConsumerContract, type StreamName } from '#contracts';
 import { connectNats } from '#messaging/jetstream';
 
 export interface ConsumerFigures {
@@ -65,7 +65,7 @@ export class Broker {
 
   async consumerStates(): Promise<ConsumerState[]> {
     return Promise.all(
-      Object.values(consumers).map(async (contract) => {
+      requiredConsumers.map(async (contract) => {
         const info = await this.jsm.consumers.info(contract.event.stream, contract.durable).catch(() => null);
         if (info === null) return { contract, found: null };
         const { num_pending: pending, num_ack_pending: held, ack_floor: floor, delivered, config } = info;

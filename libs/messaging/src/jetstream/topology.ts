@@ -84,13 +84,24 @@ async function found<T>(question: Promise<T>, missing: number): Promise<T | null
   }
 }
 
+export interface TopologyOptions {
+  readonly replicas: number;
+  readonly ackWaitMs: number;
+  /** Durables that are there only when asked for, and are asked for. */
+  readonly optional?: readonly string[];
+}
+
 /** Creates or updates every stream and durable. Only `fleetmend migrate` calls this. Returns one line per change made. */
-export async function applyTopology(nc: NatsConnection, options: { replicas: number; ackWaitMs: number }): Promise<string[]> {
+export async function applyTopology(nc: NatsConnection, options: TopologyOptions): Promise<string[]> {
   const jsm = await jetstreamManager(nc);
   const changes: string[] = [];
   for (const contract of streams) changes.push(...(await applyStream(jsm, streamConfig(contract, options.replicas))));
   for (const contract of Object.values(consumers)) {
-    changes.push(...(await applyConsumer(jsm, contract.event.stream, consumerConfig(contract, options.ackWaitMs))));
+    const wanted = !contract.optional || options.optional?.includes(contract.durable) === true;
+    const change = wanted
+      ? await applyConsumer(jsm, contract.event.stream, consumerConfig(contract, options.ackWaitMs))
+      : await removeConsumer(jsm, contract);
+    changes.push(...change);
   }
   return changes;
 }
@@ -105,6 +116,14 @@ async function applyStream(jsm: JetStreamManager, wanted: ReturnType<typeof stre
   if (changed.length === 0) return [];
   await jsm.streams.update(wanted.name, wanted);
   return [`stream ${wanted.name} changed: ${changed.join(', ')}`];
+}
+
+/** One that nobody asks for any more would keep its place in the stream for ever. */
+async function removeConsumer(jsm: JetStreamManager, { event, durable }: ConsumerContract): Promise<string[]> {
+  const actual = await found(jsm.consumers.info(event.stream, durable), CONSUMER_NOT_FOUND);
+  if (actual === null) return [];
+  await jsm.consumers.delete(event.stream, durable);
+  return [`consumer ${durable} removed`];
 }
 
 async function applyConsumer(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { consumers, deadLetter, streams, turnEnded, type ConsumerContract, type StreamContract } from '#contracts';
+import { deadLetter, requiredConsumers, streams, turnEnded, type ConsumerContract, type StreamContract } from '#contracts';
 import { consumerConfig, differences, streamConfig } from '#messaging/jetstream';
 import { hostOf, manager, withBroker } from '../jetstream/connect.js';
 import { oldestMessage } from '../jetstream/oldest-message.js';
@@ -31,7 +31,7 @@ export async function lookAtBroker(url: string, ackWaitMs: number): Promise<Brok
       if (about.status === 'fail') return [about];
       const inStreams = await Promise.all(streams.map((contract) => stream(jsm, contract)));
       dead = inStreams.find(({ name }) => name === deadLetter.stream)?.messages ?? null;
-      const inConsumers = await Promise.all(Object.values(consumers).map((contract) => consumer(jsm, contract, ackWaitMs)));
+      const inConsumers = await Promise.all(requiredConsumers.map((contract) => consumer(jsm, contract, ackWaitMs)));
       return [about, ...inStreams.map(({ finding }) => finding), ...inConsumers, await oldestTurn(jsm)];
     }),
   );

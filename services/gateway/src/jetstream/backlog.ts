@@ -1,6 +1,6 @@
 import { jetstreamManager, type JetStreamManager, type MsgRequest } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { consumers, turnEnded, type ConsumerContract } from '#contracts';
+import { consumers, requiredConsumers, turnEnded, type ConsumerContract } from '#contracts';
 
 /** How far one durable is behind. */
 export interface ConsumerBacklog {
@@ -26,7 +26,7 @@ export class Backlog {
   /** Consumers that do not exist (yet) are left out. */
   async ofConsumers(): Promise<ConsumerBacklog[]> {
     const jsm = await this.jsm();
-    const answers = await Promise.allSettled(Object.values(consumers).map((contract) => backlogOf(jsm, contract)));
+    const answers = await Promise.allSettled(requiredConsumers.map((contract) => backlogOf(jsm, contract)));
     const known = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     const [first] = answers;
     if (known.length === 0 && first?.status === 'rejected') throw first.reason;
