@@ -26,6 +26,8 @@ export function createProgram(version: string, finish: Finish): Command {
     .version(version)
     .showHelpAfterError('(add --help for what there is)')
     .exitOverride()
+    // Options belong to the command that they follow: `calibrate` and `calibrate noise` have some of the same names.
+    .enablePositionalOptions()
     .configureOutput({ writeErr })
     .addHelpText('after', `${CODES}\n\nExample:\n  $ fleetmend up`);
   const registrations = [

@@ -1,9 +1,11 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { NoiseOptions } from '../calibrate/noise/run-noise.js';
 import type { CalibrateOptions } from '../calibrate/run-calibrate.js';
-import { example, names, number, withGateway } from './options.js';
+import { example, integer, names, number, withFormat, withGateway } from './options.js';
 
 export function registerCalibrate(program: Command): void {
   const command = withGateway(program.command('calibrate'))
+    .enablePositionalOptions()
     .description(
       'thresholds and gate settings against stored scores: what would have breached and fired, how early, and with labels how rightly',
     )
@@ -42,6 +44,30 @@ export function registerCalibrate(program: Command): void {
     'fleetmend calibrate --labels-from outcomes --since 2026-11-01T00:00:00Z --plot calibration.svg',
     'fleetmend calibrate --file scores.jsonl --labels labels.csv --windows 3,5,8 --drops 0.1,0.2,0.3',
   );
+  registerNoise(command);
+}
+
+const [REPEAT, SAMPLE] = [5, 20];
+
+function registerNoise(calibrate: Command): void {
+  const command = withFormat(calibrate.command('noise'))
+    .description(
+      'how far a judge disagrees with itself: asks it again and again for the same traces, and says how large gate_drop has to be',
+    )
+    .requiredOption(
+      '--turns <file>',
+      'turns with their traces: JSONL, or a recording that `turns import` takes (- for standard input)',
+    )
+    .requiredOption('--metric <name>', 'a judged metric, or a judge of the settings')
+    .option('--repeat <n>', 'how often each trace is judged', integer(2, 100), REPEAT)
+    .option('--sample <n>', 'how many traces of the file are judged', integer(1, 10_000), SAMPLE)
+    .option('--judge-model <model>', 'the model (default: judge_model of the settings)')
+    .option('--tools <file>', 'tool catalogue of recordings that have none: a JSON list')
+    .action(async (options: NoiseOptions) => {
+      const { runNoise } = await import('../calibrate/noise/run-noise.js');
+      await runNoise(options);
+    });
+  example(command, 'fleetmend calibrate noise --turns turns.jsonl --metric task_completion --judge-model gpt-4o-mini');
 }
 
 function share(text: string): number {
