@@ -87,7 +87,7 @@ function toResult(value: JsonRecord): Message | undefined {
 }
 
 export function resultOf(value: JsonRecord): Message {
-  const content = firstMember(value, ['content', 'output', 'response', 'result', 'text', 'contents']);
+  const content = firstMember(value, ['content', 'output', 'response', 'result', 'text', 'contents', 'parts']);
   const name = textOrUndefined(firstMember(value, ['name', 'toolName', 'tool_name']));
   return {
     role: 'tool',
@@ -111,13 +111,20 @@ function resultText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (content === undefined || content === null) return '';
   const words: string[] = [];
-  const isParts = Array.isArray(content) && content.every((part) => isRecord(part) && typeof member(part, 'text') === 'string');
+  const isParts = Array.isArray(content) && content.every(isTextPart);
   // The AI SDK wraps: { type: 'text' | 'json' | 'error-text', value }.
   const wrapped = isRecord(content) && typeof member(content, 'type') === 'string' ? member(content, 'value') : undefined;
   if (isParts) readContent(content, { words, calls: [], results: [] });
   if (words.length > 0) return words.join('\n');
   if (typeof wrapped === 'string') return wrapped;
   return safeJson(wrapped ?? fromJsonText(content));
+}
+
+function isTextPart(part: unknown): boolean {
+  if (!isRecord(part)) return false;
+  return (
+    typeof member(part, 'text') === 'string' || (member(part, 'type') === 'text' && typeof member(part, 'content') === 'string')
+  );
 }
 
 function safeJson(value: unknown): string {

@@ -1,5 +1,5 @@
 import { readContent, resultOf, toCall, type Content } from './content-parts.js';
-import { firstMember, fromJsonText, isRecord, member, textOrUndefined, type JsonRecord } from './json-value.js';
+import { firstMember, fromJsonText, isRecord, member, type JsonRecord } from './json-value.js';
 import type { Conversation, Message, MessageToolCall } from './messages.js';
 
 type Role = 'user' | 'assistant';
@@ -40,7 +40,21 @@ export function toConversation(value: unknown, role: Role): Conversation | undef
   const messages: Message[] = [];
   collect(value, role, messages, 0);
   if (messages.length === 0) return undefined;
+  nameResults(messages);
   return { messages: messages.length > MESSAGES_MAX ? messages.slice(-MESSAGES_MAX) : messages };
+}
+
+/** A tool's answer that does not say to which call stands for the next one of the answer before it (OpenLIT leaves the id out). */
+function nameResults(messages: Message[]): void {
+  let open: readonly MessageToolCall[] = [];
+  for (const [at, message] of messages.entries()) {
+    if (message.role !== 'tool') open = message.tool_calls ?? [];
+    else if (message.tool_call_id === '') {
+      const [call, ...rest] = open;
+      if (call !== undefined) messages[at] = { ...message, tool_call_id: call.id, name: message.name ?? call.name };
+      open = rest;
+    } else open = open.filter(({ id }) => id !== message.tool_call_id);
+  }
 }
 
 function collect(value: unknown, role: Role, into: Message[], depth: number): void {
@@ -116,7 +130,8 @@ function content(value: unknown): Content {
 function toMessages(value: JsonRecord, role: Role): Message[] {
   if (isItem(value)) return withCalls(content(value), 'assistant');
   const own = roleOf(value) ?? role;
-  if (own === 'tool') {
+  // OpenInference keeps the role that Anthropic gives a tool's answer: the user's.
+  if (own === 'tool' || (own === 'user' && isSet(member(value, 'tool_call_id')))) {
     const parts = content(firstMember(value, ['content', 'contents', 'parts']));
     return parts.results.length > 0 ? parts.results : [resultOf(value)];
   }
@@ -142,9 +157,4 @@ function withCalls({ words, calls, results }: Content, role: string): Message[] 
   const text = words.join('\n');
   if (text === '' && calls.length === 0) return results;
   return [...results, { role, content: text, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
-}
-
-/** The text of the message, for those who want one: exported for readers of single words. */
-export function wordsOf(value: unknown): string | undefined {
-  return textOrUndefined(content(fromJsonText(value)).words.join('\n'));
 }
