@@ -56,6 +56,15 @@ const idsOf = (spans: readonly ReceivedSpan[]): Set<string> => new Set(spans.map
 
 describe('payloads that made others fail', () => {
   const files = filesOf('langfuse-test-fixtures', /\.json$/);
+  const stored = new Set<string>();
+  let read = 0;
+  /** Some files hold the same spans, and the stream drops what comes twice at once: so all that was ever stored counts. */
+  const storedByNow = async (): Promise<ReadonlySet<string>> => {
+    const from = read;
+    read = await stream.last();
+    for (const id of idsOf(await stream.spansSince(from))) stored.add(id);
+    return stored;
+  };
 
   it('are 90', () => {
     expect(files).toHaveLength(90);
@@ -79,9 +88,7 @@ describe('payloads that made others fail', () => {
 
   it('leave nothing behind but their valid spans', async () => {
     const wanted = new Set(files.flatMap((file) => validSpans(JSON.parse(readFileSync(file, 'utf8')) as Node)));
-    const stored = idsOf(await stream.spansSince(0));
-    expect([...stored].filter((id) => !wanted.has(id))).toEqual([]);
-    expect(stored.size).toBe(wanted.size);
+    expect([...(await storedByNow())].sort()).toEqual([...wanted].sort());
   });
 
   it('that hold nothing valid say so', async () => {
