@@ -1,8 +1,9 @@
+import { Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { spansReceived } from '#contracts';
 import { InfrastructureError, type OutgoingMessage, type StreamPublisher } from '#messaging';
-import { decodeTraces, normaliseSpan, OtlpError, type DecodedTraces } from '#otlp';
+import { decodeTraces, OtlpError, type DecodedTraces } from '#otlp';
 import { notStored, ProblemError, problemOf } from '../http/problem.js';
 import type { Bodies } from '../ingest/bodies.js';
 import type { Broker } from '../jetstream/broker.js';
@@ -11,7 +12,7 @@ import type { OtlpEncoding } from './encoding.js';
 import type { OtlpMetrics } from './otlp-metrics.js';
 import { chunksOf, type Chunk, type WrittenSpan } from './span-chunks.js';
 import { countOf, Tally } from './tally.js';
-import { writeSpan } from './write-span.js';
+import { readSpan } from './write-span.js';
 
 const MIB = 1024 * 1024;
 /** Spans are stored whenever so much of them is written, so that a large body is never in memory a second time. */
@@ -32,6 +33,7 @@ export interface TracesIngestParts {
 
 /** Takes what exporters send: reads every span into our words and publishes them; answers when the broker has stored them. */
 export class TracesIngest {
+  private readonly logger = new Logger('otlp');
   private readonly large = new ByteBudget(LARGE_AT_ONCE);
   private readonly small = new ByteBudget(SMALL_AT_ONCE);
 
@@ -61,7 +63,7 @@ export class TracesIngest {
     let bytes = 0;
     let since = performance.now();
     for (const span of spans) {
-      const written = writeSpan(normaliseSpan(span, receivedAt));
+      const written = readSpan(span, receivedAt, (error) => this.report(error));
       if (!written.ok) tally.reject(written.reason);
       else {
         for (const note of written.notes) tally.warn(note);
@@ -120,6 +122,10 @@ export class TracesIngest {
     const data = Buffer.from(text);
     if (bytes <= this.parts.broker.maxEventBytes) return data;
     return Buffer.from(JSON.stringify({ body_ref: await this.parts.bodies.store(project, data) }));
+  }
+
+  private report(error: unknown): void {
+    this.logger.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
 
   private count(tally: Tally): void {

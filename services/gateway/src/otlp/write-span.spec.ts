@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { receivedSpan, type ReceivedSpan } from '#contracts';
 import { parseJson } from '#ingest';
-import { writeSpan } from './write-span.js';
+import type { OtlpSpan } from '#otlp';
+import { readSpan, writeSpan } from './write-span.js';
 
 const MIB = 1024 * 1024;
 
@@ -81,4 +82,17 @@ describe('a span on its way to the stream', () => {
     expect(writeSpan(span({ trace_id: '' }))).toEqual({ ok: false, reason: 'not valid at trace_id' });
     expect(writeSpan(span({ tools: [{ name: '' }] }))).toEqual({ ok: false, reason: 'not valid at tools' });
   });
+});
+
+it('a span that makes our own code fail costs itself only, and is reported', () => {
+  const cause = new Error('a fault of ours');
+  const hostile = {
+    get attributes(): never {
+      throw cause;
+    },
+  };
+  const reported: unknown[] = [];
+  const written = readSpan(hostile as unknown as OtlpSpan, 0, (error) => reported.push(error));
+  expect(written).toEqual({ ok: false, reason: expect.stringContaining('fault of the gateway') });
+  expect(reported).toEqual([cause]);
 });

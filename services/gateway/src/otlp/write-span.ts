@@ -1,6 +1,7 @@
 import { receivedSpan, type ReceivedSpan } from '#contracts';
 import { redactSecrets, storable } from '#domain/text';
 import { cutToFit, stringifyJson } from '#ingest';
+import { normaliseSpan, type OtlpSpan } from '#otlp';
 import type { WrittenSpan } from './span-chunks.js';
 
 const MIB = 1024 * 1024;
@@ -10,6 +11,19 @@ const MAX_SPAN_BYTES = 16 * MIB;
 export type Written =
   | { readonly ok: true; readonly span: WrittenSpan; readonly notes: readonly string[] }
   | { readonly ok: false; readonly reason: string };
+
+/**
+ * A span as it was sent, in our words and as it is stored. One that we fail at is a fault of ours, told to `report`; it costs no
+ * other span of its body.
+ */
+export function readSpan(span: OtlpSpan, receivedAt: number, report: (error: unknown) => void): Written {
+  try {
+    return writeSpan(normaliseSpan(span, receivedAt));
+  } catch (error) {
+    report(error);
+    return { ok: false, reason: 'not understood, by a fault of the gateway; its log has it' };
+  }
+}
 
 /**
  * A normalised span as it is stored: storable, without secrets (its ids, session and times are never touched), at most 16 MiB.
