@@ -95,6 +95,12 @@ module.exports = {
       { path: packages('@energetic-ai/[^/]+') },
     ),
     rule(
+      'protobuf-in-its-places',
+      'Protobuf is read in libs/otlp, and written where the gateway answers OTLP.',
+      { path: '^(libs|services)/', pathNot: ['^libs/otlp/', '^services/gateway/src/otlp/answers\\.ts$', TEST_FILES] },
+      { path: packages('protobufjs') },
+    ),
+    rule(
       'client-alone',
       'The client is a package of its own: it imports contracts as types, its transport, and nothing else of ours.',
       { path: '^libs/client/', pathNot: TEST_FILES },

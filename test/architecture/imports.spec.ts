@@ -69,6 +69,10 @@ const leaks: Readonly<Record<string, readonly [path: string, text: string]>> = {
     'services/scoring/src/leak-embedding.ts',
     "import { initModel } from '@energetic-ai/embeddings'; export const a = initModel;",
   ],
+  'protobuf-in-its-places': [
+    'services/gateway/src/otlp/leak-protobuf.ts',
+    "import protobuf from 'protobufjs'; export const a = protobuf;",
+  ],
   'client-alone': ['libs/client/src/leak.ts', "import { egg } from '../../ingest/src/egg.js'; export const a = egg;"],
   'handlers-without-drivers': [
     'services/scoring/src/handlers/leak.ts',

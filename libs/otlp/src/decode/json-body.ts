@@ -17,9 +17,22 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes).value;
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new OtlpError(`The body is not JSON: ${error.message}`, { cause: error });
+    if (error instanceof JsonSyntaxError) return parseDeep(bytes) ?? refuse(error);
     throw error;
   }
+}
+
+/** `parseJson` refuses deep nesting. It costs one attribute, not the body: JSON.parse takes it, and no walk here goes that deep. */
+function parseDeep(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(cause: JsonSyntaxError): never {
+  throw new OtlpError(`The body is not JSON: ${cause.message}`, { cause });
 }
 
 /** Each item is let go of when it has been read, so that a large body shrinks while it is worked on. */
