@@ -1,53 +1,17 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect } from '@nats-io/transport-node';
 import { jetstream, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
-import { cpus, totalmem } from 'node:os';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { startNats, startPostgres } from '#embedded';
-import { provision } from '#service';
 import { fillStore } from './fill.js';
 import { residentMiB, Service, treeCpu } from './processes.js';
-import { benchTurn, type TurnSource } from './turns.js';
+import { machine, publishTurns, startStack, type Stack } from './stack.js';
+import { benchTurn } from './turns.js';
 
 const SERVICES = ['scoring', 'gating', 'mailbox', 'validation'] as const;
-const IN_FLIGHT = 256;
-
-interface Stack {
-  readonly natsUrl: string;
-  readonly databaseUrl: string;
-  readonly pids: { readonly nats: number; readonly postgres: number };
-  stop(): Promise<void>;
-}
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-/** Publishes turns with at most IN_FLIGHT unacknowledged, resting when the backlog is long. Returns seconds. */
-async function publishTurns(nc: NatsConnection, source: TurnSource, count: number, run: string): Promise<number> {
-  const js = jetstream(nc, { timeout: 30_000 });
-  const turns = Array.from({ length: count }, (_, index) => benchTurn(source, index, run));
-  const started = performance.now();
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < count; index = next++)
-      await retrying(() => js.publish('fm.default.turn.ended', turns[index] ?? ''));
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-  return (performance.now() - started) / 1000;
-}
-
-/** A full stream refuses: the generator waits, as a gateway's client would. */
-async function retrying(work: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await work();
-      return;
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
 
 async function reported(db: pg.Client, run: string): Promise<number> {
   const { rows } = await db.query<{ n: number }>(
@@ -170,20 +134,6 @@ async function baseline(stack: Stack): Promise<{ publish: number; insert: number
   return { publish, insert };
 }
 
-async function startStack(dir: string): Promise<Stack> {
-  const [nats, postgres] = await Promise.all([startNats({ dir }), startPostgres({ dir })]);
-  await provision({ natsUrl: nats.url, databaseUrl: postgres.url, ackWaitMs: 10_000 });
-  return {
-    natsUrl: nats.url,
-    databaseUrl: postgres.url,
-    pids: { nats: nats.pid, postgres: postgres.pid },
-    stop: async () => {
-      await nats.stop();
-      await postgres.stop();
-    },
-  };
-}
-
 const sumOf = (parts: Readonly<Record<string, number>>): number => Object.values(parts).reduce((a, b) => a + b, 0);
 const cell = (value: number, digits = 0): string => value.toFixed(digits);
 
@@ -223,9 +173,7 @@ async function main(): Promise<void> {
   };
   const services = SERVICES.map((name) => Service.start(name, env));
   try {
-    print(
-      `Machine: ${cpus().length} x ${cpus()[0]?.model ?? '?'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`,
-    );
+    print(`Machine: ${machine()}`);
     const raw = await baseline(stack);
     print(
       `Baseline of the same run: JetStream publish of 8 KiB ${cell(raw.publish)}/s (64 in flight), multi-row insert ${cell(raw.insert)} rows/s (256 a statement)`,
