@@ -13,7 +13,7 @@ function repr(value: unknown): string {
     return `{${Object.entries(value)
       .map(([key, item]) => `${text(key)}: ${repr(item)}`)
       .join(', ')}}`;
-  return String(value as number);
+  return typeof value === 'number' ? String(value) : '';
 }
 
 function text(value: string): string {

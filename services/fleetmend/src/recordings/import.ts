@@ -4,6 +4,7 @@ import { Progress } from '../output/progress.js';
 import { say } from '../output/write.js';
 import { asTurn, readRecordings, sizeOf, type Origin, type Read, type ReadOptions } from './read-recordings.js';
 import { Sender } from './send.js';
+import { TraceDump } from './trace-dump.js';
 import { sampleTurns } from '#recordings';
 
 export interface ImportOptions extends ReadOptions {
@@ -40,15 +41,20 @@ const KEPT_SESSIONS = 1_000;
 export async function importFiles(gateway: Gateway, files: readonly string[], options: ImportOptions): Promise<ImportSummary> {
   const progress = new Progress('importing', await sizeOf(files));
   const run = new ImportRun(gateway, options, progress);
+  const dump = new TraceDump();
   let before = 0;
   for (const file of files) {
     let readBytes = 0;
-    for await (const read of readRecordings(file, options)) {
+    for await (const read of readRecordings(file, options, dump)) {
       readBytes = read.readBytes;
       await run.add(read);
       progress.show(before + readBytes, `${run.summary.accepted} turns`);
     }
     before += readBytes;
+  }
+  for (const found of dump.turns(options.tools)) {
+    await run.add({ ...found, readBytes: 0 });
+    progress.show(before, `${run.summary.accepted} turns`);
   }
   return run.end();
 }

@@ -1,10 +1,15 @@
 import { createReadStream, type ReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { parseJson } from '#ingest';
+import { parseJson, stringifyJson } from '#ingest';
+import { recogniseExport } from '#otlp';
 import { recognise, sweAgent, tauBench, type TurnInput } from '#recordings';
 import { CommandError, exitCodes } from '../exit-codes.js';
 import { isBlank, splitLines } from '../lines/split-lines.js';
+import { reasonOf, rejected, type Found, type Origin } from './found.js';
+import { TraceDump } from './trace-dump.js';
+
+export { type Origin } from './found.js';
 
 export interface ReadOptions {
   /** The reward of a tau-bench conversation becomes `outcome_correct` of its last turn. */
@@ -15,28 +20,27 @@ export interface ReadOptions {
   readonly domain?: string | undefined;
 }
 
-/** Where in which file something stands. A file that is one JSON value has no lines. */
-export interface Origin {
-  readonly file: string;
-  readonly line: number | null;
-}
-
-/** A turn or a score as the gateway takes it, or what could not be read. `readBytes`: how much of the file was read by then. */
-export type Read = { readonly origin: Origin; readonly readBytes: number } & (
-  | { readonly kind: 'turn' | 'score'; readonly session: string; readonly data: Buffer }
-  | { readonly kind: 'rejected'; readonly reason: string }
-);
-
-type Found =
-  | { readonly kind: 'turn' | 'score'; readonly session: string; readonly data: Buffer }
-  | { readonly kind: 'rejected'; readonly reason: string };
+/** What a file holds, and where. `readBytes`: how much of the file was read by then. */
+export type Read = Found & { readonly origin: Origin; readonly readBytes: number };
 
 const STDIN = '-';
 const LINE_FILES = new Set(['.jsonl', '.ndjson']);
 /** A file that is one JSON value is held whole, as text and as objects. */
 const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
 const UNKNOWN =
-  'neither a turn (session_id, turn_index), nor a tau-bench row (traj), nor a SWE-agent trajectory (trajectory with steps)';
+  'neither a turn (session_id, turn_index), nor traces (OTLP resourceSpans, an export of OpenAI Agents or Langfuse), ' +
+  'nor a tau-bench row (traj), nor a SWE-agent trajectory (trajectory with steps)';
+const NO_TRACES = 'logs or metrics of OTLP: only traces are read';
+/** Text has no such bytes; a protobuf message has them among its first. */
+const CONTROL_BYTES = /[\x00-\x08\x0b\x0c\x0e-\x1f]/;
+const HEAD_BYTES = 4_096;
+
+/** What it takes to read one record. */
+interface Reading {
+  readonly file: string;
+  readonly options: ReadOptions;
+  readonly dump: TraceDump;
+}
 
 /** Looks for the files before anything is done with them. Gives their size together, 0 for standard input. */
 export async function sizeOf(files: readonly string[]): Promise<number> {
@@ -52,17 +56,42 @@ async function sizeOfFile(file: string): Promise<number> {
   return stats.size;
 }
 
-/** Everything in one file, in its order. JSONL is read line by line; a file that is one JSON value at once. */
-export async function* readRecordings(file: string, options: ReadOptions): AsyncGenerator<Read> {
-  if (file !== STDIN && !LINE_FILES.has(extname(file)) && !(await beginsWithARecord(file))) {
-    yield* readWhole(file, options);
+/**
+ * Everything in one file, in its order. JSONL is read line by line; a file that is one JSON value, or protobuf, at once. Traces become
+ * turns when the file has been read; or, where a dump is `shared` between files, when its owner asks it.
+ */
+export async function* readRecordings(file: string, options: ReadOptions, shared?: TraceDump): AsyncGenerator<Read> {
+  const reading = { file, options, dump: shared ?? new TraceDump() };
+  let readBytes = 0;
+  for await (const read of recordings(reading)) {
+    ({ readBytes } = read);
+    yield read;
+  }
+  if (shared === undefined) for (const found of reading.dump.turns(options.tools)) yield { ...found, readBytes };
+}
+
+async function* recordings(reading: Reading): AsyncGenerator<Read> {
+  const { file } = reading;
+  if (file !== STDIN && ((await isBinary(file)) || !(LINE_FILES.has(extname(file)) || (await beginsWithARecord(file))))) {
+    yield* readWhole(reading);
     return;
   }
   const source = file === STDIN ? process.stdin : createReadStream(file);
   let readBytes = 0;
   for await (const line of splitLines(source as AsyncIterable<Buffer>)) {
     readBytes = (source as Partial<ReadStream>).bytesRead ?? readBytes + (line.bytes?.length ?? 0);
-    for (const found of recordsIn(line.bytes, file, options)) yield { ...found, origin: { file, line: line.number }, readBytes };
+    const origin = { file, line: line.number };
+    for (const found of recordsIn(line.bytes, origin, reading)) yield { ...found, origin, readBytes };
+  }
+}
+
+async function isBinary(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return CONTROL_BYTES.test(buffer.toString('latin1', 0, bytesRead));
+  } finally {
+    await handle.close();
   }
 }
 
@@ -84,54 +113,65 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-async function* readWhole(file: string, options: ReadOptions): AsyncGenerator<Read> {
+async function* readWhole(reading: Reading): AsyncGenerator<Read> {
+  const { file, dump } = reading;
   const { size: readBytes } = await stat(file);
   const origin = { file, line: null };
   if (readBytes > MAX_WHOLE_BYTES) {
-    yield { ...rejected('one JSON value of more than 256 MiB: make it JSONL, one record a line'), origin, readBytes };
+    yield { ...rejected('one value of more than 256 MiB: make it JSONL, one record a line'), origin, readBytes };
     return;
   }
-  const found = wholeValue(await readFile(file), file, options);
+  const bytes = await readFile(file);
+  const found = (await isBinary(file)) ? dump.addOtlp(bytes, 'protobuf', origin) : wholeValue(bytes, origin, reading);
   for (const one of found) yield { ...one, origin, readBytes };
 }
 
-function wholeValue(bytes: Buffer, file: string, options: ReadOptions): Found[] {
+function wholeValue(bytes: Buffer, origin: Origin, reading: Reading): Found[] {
   try {
     const { value } = parseJson(bytes);
-    const records: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return records.flatMap((record) => turnsOf(record, undefined, file, options));
+    // A list may be one export; otherwise it is a list of records.
+    const records: readonly unknown[] = Array.isArray(value) && recogniseExport(value) === undefined ? value : [value];
+    return records.flatMap((record) => turnsOf(record, records.length === 1 ? bytes : undefined, origin, reading));
   } catch (error) {
     return [rejected(`neither one JSON value nor JSONL: ${reasonOf(error)}`)];
   }
 }
 
 /** What one line holds (null: it is too long). A turn travels as its own bytes, so that nothing of it is lost on the way. */
-export function recordsIn(bytes: Buffer | null, file: string, options: ReadOptions): Found[] {
+function recordsIn(bytes: Buffer | null, origin: Origin, reading: Reading): Found[] {
   if (bytes === null) return [rejected('longer than 64 MiB')];
   if (isBlank(bytes)) return [];
   try {
-    return turnsOf(parseJson(bytes).value, bytes, file, options);
+    return turnsOf(parseJson(bytes).value, bytes, origin, reading);
   } catch (error) {
     return [rejected(reasonOf(error))];
   }
 }
 
-function turnsOf(record: unknown, bytes: Buffer | undefined, file: string, options: ReadOptions): Found[] {
+function turnsOf(record: unknown, bytes: Buffer | undefined, origin: Origin, { file, options, dump }: Reading): Found[] {
   try {
-    switch (recognise(record)) {
-      case 'tau-bench':
-        return fromTauBench(record, options);
-      case 'swe-agent':
-        return sweAgent(record, basename(file))
-          .map((turn) => withTools(turn, options))
-          .map(asTurn);
-      case 'turn':
-      case undefined:
-        return [asItIs(record, bytes)];
-    }
+    const kind = recognise(record);
+    if (kind === 'tau-bench') return fromTauBench(record, options);
+    if (kind === 'swe-agent')
+      return sweAgent(record, basename(file))
+        .map((turn) => withTools(turn, options))
+        .map(asTurn);
+    return (kind === undefined ? fromTraces(record, bytes, origin, dump) : undefined) ?? [asItIs(record, bytes)];
   } catch (error) {
     return [rejected(reasonOf(error))];
   }
+}
+
+/** Undefined when the record holds no traces. */
+function fromTraces(record: unknown, bytes: Buffer | undefined, origin: Origin, dump: TraceDump): Found[] | undefined {
+  if (has(record, 'resourceSpans')) return dump.addOtlp(bytes ?? Buffer.from(stringifyJson(record)), 'json', origin);
+  if (has(record, 'resourceLogs') || has(record, 'resourceMetrics')) return [rejected(NO_TRACES)];
+  const kind = recogniseExport(record);
+  return kind === undefined ? undefined : dump.addExport(record, kind, bytes?.length ?? 0, origin);
+}
+
+function has(record: unknown, key: string): boolean {
+  return typeof record === 'object' && record !== null && Object.hasOwn(record, key);
 }
 
 /** What looks like a turn with a fault is sent all the same: the gateway says best what is wrong with it. */
@@ -167,10 +207,4 @@ export function asTurn(turn: TurnInput): Extract<Found, { kind: 'turn' | 'score'
 function asScore({ session_id, turn_index }: TurnInput, reward: number): Found {
   const scores = [{ metric: 'outcome_correct', value: reward, reason: 'the recorded reward' }];
   return { kind: 'score', session: session_id, data: Buffer.from(JSON.stringify({ session_id, turn_index, scores })) };
-}
-
-const rejected = (reason: string): Found & { kind: 'rejected' } => ({ kind: 'rejected', reason });
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
