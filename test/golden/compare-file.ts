@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
-import { files, type Comparison, type GoldenLine } from './kinds.js';
+import type { Comparison, GoldenLine } from './comparison.js';
+import { files } from './kinds.js';
 
 export interface Difference {
   readonly line: number;
@@ -15,6 +16,16 @@ export interface KindResult {
   readonly lines: number;
   readonly equal: number;
   readonly differences: readonly Difference[];
+  /** Lines that the product answers otherwise on purpose, by reason. */
+  readonly onPurpose: ReadonlyMap<string, readonly number[]>;
+}
+
+interface Counting {
+  lines: number;
+  equal: number;
+  readonly built: boolean;
+  readonly differences: Difference[];
+  readonly onPurpose: Map<string, number[]>;
 }
 
 const SHOWN_DIFFERENCES = 3;
@@ -22,7 +33,7 @@ const SHOWN_TEXT = 300;
 
 /** Compares every line of a golden file, named by its file name without folder and `.jsonl`; by kind, in the order of their coming. */
 export async function compareFile(path: string, name: string): Promise<KindResult[]> {
-  const results = new Map<string, { lines: number; equal: number; built: boolean; differences: Difference[] }>();
+  const results = new Map<string, Counting>();
   let number = 0;
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
     number += 1;
@@ -30,23 +41,31 @@ export async function compareFile(path: string, name: string): Promise<KindResul
     const line = JSON.parse(text) as GoldenLine;
     const kind = typeof line['kind'] === 'string' ? line['kind'] : name;
     const compare = files[name]?.(kind);
-    const result = results.get(kind) ?? { lines: 0, equal: 0, built: compare !== undefined, differences: [] };
+    const result = results.get(kind) ?? {
+      ...{ lines: 0, equal: 0, built: compare !== undefined },
+      ...{ differences: [], onPurpose: new Map<string, number[]>() },
+    };
     results.set(kind, result);
     result.lines += 1;
-    if (compare === undefined) continue;
-    const detail = differenceOf(() => compare(line));
-    if (detail === undefined) result.equal += 1;
-    else if (result.differences.length < SHOWN_DIFFERENCES) result.differences.push({ line: number, detail });
+    if (compare !== undefined) countLine(result, number, () => compare(line));
   }
   return [...results].map(([kind, result]) => ({ kind, ...result }));
 }
 
-function differenceOf(compare: () => Comparison): string | undefined {
+function countLine(result: Counting, line: number, compare: () => Comparison): void {
+  const { detail, onPurpose } = differenceOf(compare);
+  if (onPurpose !== undefined) result.onPurpose.set(onPurpose, [...(result.onPurpose.get(onPurpose) ?? []), line]);
+  if (detail === undefined) result.equal += 1;
+  else if (result.differences.length < SHOWN_DIFFERENCES) result.differences.push({ line, detail });
+}
+
+function differenceOf(compare: () => Comparison): { detail?: string; onPurpose?: string } {
   try {
-    const { expected, actual } = compare();
-    return isDeepStrictEqual(plain(actual), expected) ? undefined : where('', expected, plain(actual));
+    const { expected, actual, onPurpose } = compare();
+    if (!isDeepStrictEqual(plain(actual), expected)) return { detail: where('', expected, plain(actual)) };
+    return onPurpose === undefined ? {} : { onPurpose };
   } catch (error) {
-    return `it throws: ${error instanceof Error ? error.message : String(error)}`;
+    return { detail: `it throws: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 

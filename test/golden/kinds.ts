@@ -4,17 +4,8 @@ import { nextEpisodes, type EpisodesLine } from '#domain/episodes';
 import { replayGate, type GateLine } from '#domain/gate';
 import { replayNotices, type DedupLine } from '#domain/notices';
 import { answerSanitizeLine, type SanitizeLine } from '#domain/text';
-
-/** One parsed line of a golden file: inputs and right answers. */
-export type GoldenLine = Readonly<Record<string, unknown>>;
-
-/** What the line says is right, and what our code says, member by member. */
-export interface Comparison {
-  readonly expected: Readonly<Record<string, unknown>>;
-  readonly actual: Readonly<Record<string, unknown>>;
-}
-
-type Compare = (line: GoldenLine) => Comparison;
+import type { Compare, Comparison, GoldenLine } from './comparison.js';
+import { compareEvalSet, evidenceKinds, verdictKinds } from './validation.js';
 
 /** Shown in the golden file for understanding; other code than ours decides them. */
 const NOT_COMPARED = ['dump_written', 'summary'];
@@ -63,4 +54,7 @@ export const files: Readonly<Record<string, (kind: string) => Compare | undefine
   episode: always(compareEpisode),
   sanitize: always(compareSanitize),
   calibrate: always(compareCalibrate),
+  evidence: (kind) => evidenceKinds[kind],
+  verdict: (kind) => verdictKinds[kind],
+  evalset: always(compareEvalSet),
 };

@@ -18,6 +18,8 @@ export async function runGolden(folder: string): Promise<number> {
     for (const result of await compareFile(join(folder, name), file)) {
       write(lineOf(file, result));
       for (const { line, detail } of result.differences) write(`    line ${line}: ${detail}`);
+      for (const [reason, at] of result.onPurpose)
+        write(`    ours is another, on purpose, in ${at.length} lines (${at.join(', ')}): ${reason}`);
       if (!result.built) continue;
       compared += result.lines;
       differing += result.lines - result.equal;

@@ -41,7 +41,7 @@ describe('the command line', () => {
     const names = createProgram('0', () => undefined).commands.map((command) => command.name());
     expect(names.sort()).toEqual(
       ['up', 'doctor', 'migrate', 'turns', 'notices', 'sessions', 'episodes', 'incidents', 'journal', 'keys', 'settings']
-        .concat(['dead', 'gate', 'notice', 'sanitize', 'score', 'calibrate', 'costs', 'metrics'])
+        .concat(['dead', 'gate', 'notice', 'scope', 'rules', 'sanitize', 'score', 'calibrate', 'costs', 'metrics'])
         .sort(),
     );
   });

@@ -28,6 +28,24 @@ export function registerOffline(program: Command, finish: Finish): void {
     sample: 'fleetmend episodes group notices.jsonl',
     load: async () => (await import('../offline/episodes.js')).answerEpisodesLine,
   });
+  offline(group('scope').command('check'), {
+    finish,
+    about: 'where a rule proposed with a scope would be filed, and whether agents can read that name: {input, context?}',
+    sample: `echo '{"input": "Payment flows"}' | fleetmend scope check`,
+    load: async () => (await import('../offline/scope.js')).answerScope,
+  });
+  offline(group('rules').command('novelty'), {
+    finish,
+    about: 'whether a proposed rule says something new, and what covers it: {existing, proposal}',
+    sample: `echo '{"existing": [], "proposal": {"rule": "Check the status first.", "scope": "payments"}}' | fleetmend rules novelty`,
+    load: async () => (await import('../offline/rules.js')).answerNovelty,
+  });
+  offline(group('rules').command('rank'), {
+    finish,
+    about: 'the order in which search and reading show rules: {rules, query, limit}',
+    sample: 'fleetmend rules rank rules.jsonl',
+    load: async () => (await import('../offline/rules.js')).answerRank,
+  });
   offline(program.command('sanitize'), {
     finish,
     about: 'clean text from outside as the loop does before it stores or shows it',
