@@ -5,6 +5,7 @@ import { replayGate, type GateLine } from '#domain/gate';
 import { replayNotices, type DedupLine } from '#domain/notices';
 import { answerSanitizeLine, type SanitizeLine } from '#domain/text';
 import type { Compare, Comparison, GoldenLine } from './comparison.js';
+import { compareNovelty, compareScope, compareSearch } from './rules.js';
 import { compareEvalSet, evidenceKinds, verdictKinds } from './validation.js';
 
 /** Shown in the golden file for understanding; other code than ours decides them. */
@@ -53,6 +54,9 @@ export const files: Readonly<Record<string, (kind: string) => Compare | undefine
   dedup: (kind) => ({ dedup: compareDedup, admit: compareAdmit })[kind],
   episode: always(compareEpisode),
   sanitize: always(compareSanitize),
+  scope: always(compareScope),
+  novelty: always(compareNovelty),
+  search: always(compareSearch),
   calibrate: always(compareCalibrate),
   evidence: (kind) => evidenceKinds[kind],
   verdict: (kind) => verdictKinds[kind],
