@@ -21,6 +21,8 @@ function spreadText({ noise, threshold }: NoiseReport): string {
 
 function dropText({ metric, gate_drop: drop, noise }: NoiseReport): string {
   const { suggested_gate_drop: suggested } = noise;
+  if (suggested >= 1)
+    return 'gate_drop: none is large enough. Raise judge_samples, or let another model or evaluator make this metric.';
   const at = `gate_drop: at least ${short(suggested)}, or noise alone fires regressions`;
   if (drop.in_force === null) return `${at}. It is not in tier 1 as things are set, so its values do not go through the gate.`;
   if (drop.in_force >= suggested) return `${at}; ${drop.in_force} is in force, which will do.`;

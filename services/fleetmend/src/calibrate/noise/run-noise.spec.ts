@@ -124,6 +124,13 @@ describe('fleetmend calibrate noise', () => {
     expect(out).not.toContain('settings set');
   });
 
+  it('says that a judge is too noisy for any gate_drop', async () => {
+    noisy({ a: [0, 1], b: [0, 1], c: [0, 1] });
+    const { out } = await asking('--repeat', '2', '--format', 'pretty');
+    expect(out).toContain('none is large enough');
+    expect(out).not.toContain('settings set');
+  });
+
   it('judges as the settings say: samples, and a breach of tier 2 twice more', async () => {
     settings({ judge_samples: 3 });
     noisy({});
