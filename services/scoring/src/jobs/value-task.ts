@@ -109,9 +109,9 @@ export class ValueTask implements LaneTask {
 
   /** What was paid for is not thrown away because the database is away for a moment. */
   private async save(result: JobResult, signal: AbortSignal): Promise<void> {
-    for (;;) {
+    for (let again = false; ; again = true) {
       try {
-        await this.store.save(result);
+        await this.store.save({ ...result, again });
         return;
       } catch (error) {
         if (!(error instanceof InfrastructureError) || signal.aborted) throw error;

@@ -33,6 +33,8 @@ export interface JobResult {
   readonly ending: Ending;
   /** Whether the provider was asked and answered, whatever it said. */
   readonly answered: boolean;
+  /** The database went away when this was saved before; it may have been. */
+  readonly again?: boolean;
 }
 
 /**
@@ -42,11 +44,12 @@ export interface JobResult {
 export async function saveJobResult(tx: Transaction, result: JobResult): Promise<void> {
   const { job, evaluated, spendings, stages, ending, answered } = result;
   await lockTurns(tx, [job]);
-  await saveSpendings(tx, job, spendings);
   const held = await tx.query(
     'SELECT 1 FROM scoring.score_jobs WHERE s = $1 AND t = $2 AND tier = $3 AND provider = $4 AND lease = $5 FOR UPDATE',
     [job.s, job.t, job.tier, job.provider, job.lease],
   );
+  // A job that is not ours when we save once more was most likely saved by us: its cost is counted already.
+  if (held.length > 0 || result.again !== true) await saveSpendings(tx, job, spendings);
   if (held.length === 0) return;
   await saveStages(tx, job, stages);
   await saveValues(tx, job, evaluated);
