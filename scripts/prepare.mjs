@@ -43,6 +43,11 @@ function installNeeded() {
 }
 
 async function install() {
+  // npm would empty the folder that the link leads to, under whoever else uses it.
+  if (fs.lstatSync(MODULES, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Error(
+      'node_modules is a link, and its packages are not those of package-lock.json: run `npm ci` where it leads, or remove the link.',
+    );
   say('Installing the packages of package-lock.json (npm ci) …');
   const [command, ...first] = npmCommand();
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
