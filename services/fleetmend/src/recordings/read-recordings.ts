@@ -167,7 +167,7 @@ function fromTraces(record: unknown, bytes: Buffer | undefined, origin: Origin, 
   if (has(record, 'resourceSpans')) return dump.addOtlp(bytes ?? Buffer.from(stringifyJson(record)), 'json', origin);
   if (has(record, 'resourceLogs') || has(record, 'resourceMetrics')) return [rejected(NO_TRACES)];
   const kind = recogniseExport(record);
-  return kind === undefined ? undefined : dump.addExport(record, kind, bytes?.length ?? 0, origin);
+  return kind === undefined ? undefined : dump.addExport(record, kind, (bytes ?? stringifyJson(record)).length, origin);
 }
 
 function has(record: unknown, key: string): boolean {
