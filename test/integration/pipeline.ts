@@ -231,6 +231,16 @@ export class Pipeline {
     return (...turns) => handler.handle(turns.map((turn) => this.deliveryOf({ turn, at: (this.clock += 1_000) })));
   }
 
+  /** Scores in one batch, as after a backlog. */
+  async sentTogether(scores: readonly object[]): Promise<void> {
+    await this.posted.handle(scores.map((one) => this.delivery(one as never)));
+  }
+
+  /** Questions for costlier tiers, in one batch. */
+  async askedTogether(requests: readonly TierRequested[]): Promise<void> {
+    await this.tiers.handle(requests.map((one) => this.delivery(one)));
+  }
+
   /** Scores that somebody sent apart from their turn. */
   async sent(session: string, turn: number, ...scores: readonly object[]): Promise<void> {
     await this.posted.handle([this.delivery({ session_id: session, turn_index: turn, scores } as never)]);

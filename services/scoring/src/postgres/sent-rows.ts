@@ -131,12 +131,17 @@ async function answerOutcomes(tx: Transaction, turns: readonly StoredTurn[]): Pr
   );
   const answers = new Map(answered.map((one) => [keyOf(one), one.answer]));
   const sent = (await sentRows(tx, turns)).filter(({ metric }) => metric === OUTCOME_METRIC);
-  for (const turn of turns) {
-    const scores = sent.filter((one) => keyOf(one) === keyOf(turn)).map(outcomeScore);
-    await saveScores(
-      tx,
-      scores.map((score, ordinal) => ({ s: turn.s, t: turn.t, tier: 0, ordinal, score, provider: null })),
-    );
+  const outcomes = turns.map((turn) => ({
+    turn,
+    scores: sent.filter((one) => keyOf(one) === keyOf(turn)).map(outcomeScore),
+  }));
+  await saveScores(
+    tx,
+    outcomes.flatMap(({ turn: { s, t }, scores }) =>
+      scores.map((score, ordinal) => ({ ...{ s, t, tier: 0 as Tier, ordinal, score }, provider: null })),
+    ),
+  );
+  for (const { turn, scores } of outcomes) {
     emitScored(
       tx,
       { ...turn, acceptedAt: turn.accepted_us, configId: turn.config, partial: false },
