@@ -15,7 +15,7 @@ export class GatewayProcess {
 
   private constructor(
     readonly service: ServiceProcess,
-    private readonly url: string,
+    readonly url: string,
   ) {}
 
   /** Undefined while there is no gateway to start. */

@@ -32,6 +32,8 @@ export interface LoopOptions {
   readonly copies?: number;
   /** Under every project's own settings. */
   readonly settings?: ProjectSettingsPatch;
+  /** Further variables of every service's environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const PUBLISH_BATCH = 200;
@@ -112,7 +114,7 @@ export class Loop {
     let unrest: string[] = [];
     for (let still = 0; still < 2;) {
       try {
-        unrest = await watch.look();
+        unrest = [...(await watch.look()), ...(await this.waitingValues())];
       } catch (error) {
         unrest = [error instanceof Error ? error.message : String(error)];
       }
@@ -120,6 +122,15 @@ export class Loop {
       if (still < 2 && Date.now() > until) throw new Error(await this.unrest(unrest));
       await sleep(150);
     }
+  }
+
+  /** Values that models or others are still to make. What nobody can make is at rest, and a verifier may be away for long. */
+  private async waitingValues(): Promise<string[]> {
+    const rows = await this.rows<{ job: string }>(
+      `SELECT provider || ' of ' || project || ', ' || count(*) || ' jobs, leased until ' || coalesce(max(leased_until)::text, 'never') || coalesce(': ' || max(last_error), '') AS job
+       FROM scoring.score_jobs WHERE lane <> 'verifier' AND run_after < 'infinity' GROUP BY project, provider`,
+    );
+    return rows.map(({ job }) => `expected no jobs of ${job}`);
   }
 
   /** Where work is stuck: who asks the broker for it, and what the database is waiting for. */
@@ -222,8 +233,12 @@ export class Loop {
 }
 
 /** What a service's process needs to know. */
-export function serviceEnv({ natsUrl, databaseUrl, ackWaitMs = 10_000 }: LoopOptions): Record<string, string> {
-  return { NATS_URL: natsUrl, DATABASE_URL: databaseUrl, FLEETMEND_LOG_LEVEL: 'info', FLEETMEND_ACK_WAIT_MS: String(ackWaitMs) };
+export function serviceEnv({ natsUrl, databaseUrl, ackWaitMs = 10_000, env = {} }: LoopOptions): Record<string, string> {
+  return {
+    ...{ NATS_URL: natsUrl, DATABASE_URL: databaseUrl },
+    ...{ FLEETMEND_LOG_LEVEL: 'info', FLEETMEND_ACK_WAIT_MS: String(ackWaitMs) },
+    ...env,
+  };
 }
 
 /** The first difference, for a failure's message; undefined when both are the same. */
