@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FinalState } from '#checker';
 import type { TurnInput } from '#recordings';
+import { reset, status } from '#testing';
+import { hashedJudge } from '../support/hashed-judge.js';
 import { difference } from '../support/loop.js';
 import { pick, seeded, shuffled } from '../support/random.js';
 import type { World } from './world.js';
@@ -66,6 +68,20 @@ const killPostgres: Disturbance = async (world, random) => {
   await world.postgres.start();
 };
 
+/** Workers that hung for longer than their lease: others take over what they still do. */
+const outliveLeases: Disturbance = async (world) => {
+  await world.loop.db
+    .query('UPDATE scoring.score_jobs SET leased_until = now() WHERE leased_until > now() AND random() < 0.5')
+    .catch(() => undefined);
+};
+
+/** The model fails for a while: longer than the retries of one call, at times. */
+const failModel: Disturbance = async (world, random) => {
+  world.model?.script(() => (random() < 0.5 ? status(503) : reset()));
+  await sleep(random() * 2_500);
+  world.model?.script(hashedJudge);
+};
+
 /** By name, as often as they stand here. */
 const DISTURBANCES: readonly (readonly [string, Disturbance])[] = [
   ...Array.from({ length: 14 }, () => ['service killed', killService] as const),
@@ -76,6 +92,14 @@ const DISTURBANCES: readonly (readonly [string, Disturbance])[] = [
   ['nats-server restarted', restartNats],
   ['nats-server frozen', freezeNats],
   ['postgres killed', killPostgres],
+];
+
+/** The same, and what can happen to whoever asks a model. */
+const WITH_JUDGES: readonly (readonly [string, Disturbance])[] = [
+  ...DISTURBANCES,
+  ...Array.from({ length: 3 }, () => ['leases outlived', outliveLeases] as const),
+  ['scoring killed, its leases over', (world) => world.endLeases()],
+  ['model failing', failModel],
 ];
 
 /** Imports the turns twice over, by every way there is, while things are killed at random moments; then compares. */
@@ -94,6 +118,7 @@ export async function chaosRound(world: World, options: RoundOptions): Promise<R
     await disturbing;
   }
   for (const service of world.processes) service.start();
+  if (world.model !== undefined) await world.endLeases();
   return { disturbances, wrong: await whatIsWrong(world, options) };
 }
 
@@ -104,7 +129,7 @@ async function disturb(
   const random = seeded(seed);
   while (!done.aborted) {
     await sleep(50 + random() * 700);
-    const [name, act] = pick(random, DISTURBANCES);
+    const [name, act] = pick(random, world.model === undefined ? DISTURBANCES : WITH_JUDGES);
     await act(world, random);
     disturbances[name] = (disturbances[name] ?? 0) + 1;
   }

@@ -8,13 +8,22 @@ import { World } from './world.js';
 
 const DISTURB_MS = 30_000;
 
-/** `npm run soak -- --minutes 30 --seed 7`: rounds of chaos, each with a seed of its own, until the time is over or one fails. */
+/**
+ * `npm run soak -- --minutes 30 --seed 7`: rounds of chaos, each with a seed of its own, until the time is over or one fails.
+ * `--judges`: with a model that judges.
+ */
 async function soak(): Promise<number> {
-  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string', default: '10' },
+      seed: { type: 'string' },
+      judges: { type: 'boolean', default: false },
+    },
+  });
   const first = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const until = Date.now() + Number(values.minutes) * 60_000;
   const recordings = sharedIsThere('the tau-bench recordings in the soak run') ? tauBenchTurns() : [];
-  const world = await World.start();
+  const world = await World.start({ judged: values.judges });
   try {
     for (let seed = first; seed === first || Date.now() < until; seed += 1) {
       const turns = [...recordings, ...fleet({ seed, sessions: 36, turns: 30 })];
