@@ -38,9 +38,11 @@ function skipReason(
   spent: number,
   settings: AdmissionSettings,
 ): SkipReason | null {
+  const interval = settings.session_min_eval_interval_s;
   if (settings.max_evals > 0 && spent >= settings.max_evals) return 'budget';
   if ((turns - 1) % Math.max(1, settings.eval_sample_every) !== 0) return 'sampling';
-  if (lastAdmittedAt !== null && now - lastAdmittedAt < settings.session_min_eval_interval_s) return 'rate';
+  // A turn may be older than the last one admitted: it was delivered late. Without an interval nothing comes too soon.
+  if (interval > 0 && lastAdmittedAt !== null && now - lastAdmittedAt < interval) return 'rate';
   return null;
 }
 
