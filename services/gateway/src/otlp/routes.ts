@@ -33,6 +33,8 @@ export const otlpRoutes = {
         'What was not rejected is stored; the message counts the rejected spans per reason.',
       ),
       ok(status, 'No OTLP at all: sending it again cannot help.', 400),
+      ok(status, 'A valid key is needed, in the Authorization header.', 401),
+      ok(status, 'The key has not the scope ingest.', 403),
       ok(status, 'Larger than 64 MiB, decompressed.', 413),
       ok(status, 'Neither protobuf nor JSON, or an unknown Content-Encoding.', 415),
       ok(
