@@ -124,6 +124,55 @@ describe('a turn that names traces', () => {
   });
 });
 
+describe('a second body of a turn', () => {
+  const inline = (id: string, at: number) => ({ trace_id: id, started_at: at, input: 'where', output: `in ${id}`, spans: [] });
+  const body = (...traces: object[]) => ended({ traces });
+  it('adds the traces that the first has not, as late ones: they are scored, in their place, once', async () => {
+    await open();
+    await body(inline('b', 1_790_000_002));
+    await body(inline('b', 1_790_000_002), inline('a', 1_790_000_001));
+    await body(inline('b', 1_790_000_002), inline('a', 1_790_000_001));
+    expect(
+      answers().map(({ answer, scores }) => [answer, (scores as { trace_id: string }[]).map(({ trace_id: id }) => id)]),
+    ).toEqual([
+      [1, ['b', 'b']],
+      [2, ['a', 'a', 'b', 'b']],
+    ]);
+    expect(await pipeline.db.query('SELECT type FROM journal.events')).toEqual([{ type: 'turn_conflict' }]);
+  });
+  it('changes nothing of a trace that the first has', async () => {
+    await open();
+    await body({ ...inline('a', 1_790_000_001), output: 'right' });
+    await body({ ...inline('a', 1_790_000_001), output: 'wrong' });
+    expect(answers()).toHaveLength(1);
+  });
+  it('names traces that are waited for from then on', async () => {
+    await open();
+    await body(inline('b', 1_790_000_002));
+    await ended({ trace_ids: ['a'] });
+    expect(answers()).toHaveLength(1);
+    await receive(root('a'));
+    expect(answers()[1]).toMatchObject({ answer: 2, partial: false, scores: [{ trace_id: 'a' }, {}, { trace_id: 'b' }, {}] });
+  });
+  it('names traces that are there already', async () => {
+    await open();
+    await receive(root('a'));
+    await body(inline('b', 1_790_000_002));
+    await ended({ trace_ids: ['a'] });
+    expect(answers()).toMatchObject([{ answer: 1 }, { answer: 2, scores: [{ trace_id: 'a' }, {}, { trace_id: 'b' }, {}] }]);
+  });
+  it('leaves a skipped turn as it is', async () => {
+    await open({ eval_sample_every: 2 });
+    await ended({ turn_index: 0, traces: [inline('x', 1)] });
+    await ended({ turn_index: 1, traces: [inline('b', 1)] });
+    await ended({ turn_index: 1, traces: [inline('b', 1), inline('a', 2)] });
+    expect(answers().map(({ turn_index: t, skipped }) => [t, skipped])).toEqual([
+      [0, null],
+      [1, 'sampling'],
+    ]);
+  });
+});
+
 describe('spans', () => {
   it('that come again with other content leave the first, and are journaled once', async () => {
     await open();

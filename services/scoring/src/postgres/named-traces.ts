@@ -45,11 +45,11 @@ export async function nameTraces(
   const mixed = new Set((turned as (TraceKey & { mixed: boolean })[]).filter((one) => one.mixed).map(traceName));
   for (const { project, trace_id, s, t, session } of named.filter((one) => mixed.has(traceName(one))))
     tx.journal({ id: derivedId('mixed_turns', project, s), project, type: 'mixed_turns', s, session, t, doc: { trace_id } });
-  return whole(tx, turns);
+  return whollyNamed(tx, turns);
 }
 
 /** Those of these turns whose named traces have all come, root and every parent. */
-function whole(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
+export function whollyNamed(tx: Transaction, keys: readonly Key[]): Promise<Key[]> {
   return tx.query<Key>(
     `SELECT k.s, k.t FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
      WHERE EXISTS (SELECT 1 FROM scoring.named_traces n WHERE n.s = k.s AND n.t = k.t) AND NOT EXISTS (
@@ -67,7 +67,7 @@ export async function turnsNaming(tx: Transaction, traces: readonly TraceKey[]):
      JOIN scoring.turns t ON t.s = n.s AND t.t = n.t WHERE t.wait_until IS NOT NULL OR (t.partial AND t.skipped IS NULL) ORDER BY t.s, t.t`,
     [tracesJson(traces)],
   );
-  const complete = new Set((await whole(tx, rows)).map(keyOf));
+  const complete = new Set((await whollyNamed(tx, rows)).map(keyOf));
   const of = (waits: boolean): Key[] =>
     rows.filter((row) => row.waits === waits && complete.has(keyOf(row))).map(({ s, t }) => ({ s, t }));
   return { waiting: of(true), answered: of(false) };
@@ -90,20 +90,19 @@ export type Completed = Answerable & { readonly added: readonly Trace[] };
  * whole. The turns are locked by the caller.
  */
 export async function withNamedTraces(tx: Transaction, turns: readonly Answerable[]): Promise<Completed[]> {
-  const naming = turns.filter(({ turn }) => missingTraces(turn).length > 0);
-  if (naming.length === 0) return turns.map((one) => ({ ...one, added: [] }));
-  const keys = traceKeys(naming.flatMap(({ project, turn }) => missingTraces(turn).map((trace_id) => ({ project, trace_id }))));
+  const named = await namesOf(tx, turns);
+  if (named.size === 0) return turns.map((one) => ({ ...one, added: [] }));
+  const keys = traceKeys([...named.values()].flat());
   const spans = await loadSpans(tx, keys);
   const assembled = new Map([...spans].map(([name, own]) => [name, assembleTrace(own)]));
-  const complete = new Set((await whole(tx, naming)).map(keyOf));
+  const complete = new Set((await whollyNamed(tx, turns)).map(keyOf));
   const completed = turns.map((one): Completed => {
-    if (!naming.includes(one)) return { ...one, added: [] };
-    const found = missingTraces(one.turn).flatMap(
-      (trace_id) => assembled.get(traceName({ project: one.project, trace_id })) ?? [],
-    );
+    const names = named.get(keyOf(one));
+    if (names === undefined) return { ...one, added: [] };
+    const found = names.flatMap((name) => assembled.get(traceName(name)) ?? []);
     return { ...one, turn: joined(one.turn, found), partial: !complete.has(keyOf(one)), added: found.map(({ trace }) => trace) };
   });
-  await store(
+  await storeTurns(
     tx,
     completed.filter(({ added }) => added.length > 0),
   );
@@ -115,8 +114,25 @@ export async function withNamedTraces(tx: Transaction, turns: readonly Answerabl
   return completed;
 }
 
+/** Traces that turns name and do not carry yet, by turn: those of the first body, and of later ones. */
+async function namesOf(tx: Transaction, turns: readonly Answerable[]): Promise<Map<string, TraceKey[]>> {
+  const names = new Map<string, TraceKey[]>();
+  if (turns.length === 0) return names;
+  const rows = await tx.query<Key & TraceKey>(
+    `SELECT n.s, n.t, n.project, n.trace_id FROM scoring.named_traces n JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
+     ORDER BY n.s, n.t, n.trace_id`,
+    [keysJson(turns)],
+  );
+  const carried = new Map(turns.map((one) => [keyOf(one), new Set((one.turn.traces ?? []).map(({ trace_id: id }) => id))]));
+  for (const { project, trace_id, ...key } of rows) {
+    if (carried.get(keyOf(key))?.has(trace_id) === true) continue;
+    names.set(keyOf(key), [...(names.get(keyOf(key)) ?? []), { project, trace_id }]);
+  }
+  return names;
+}
+
 /** A turn with its traces, in (started_at, trace_id) order, and the tools that they show where it has none of its own. */
-export function joined(turn: Turn, found: readonly AssembledTrace[]): Turn {
+export function joined(turn: Turn, found: readonly Pick<AssembledTrace, 'trace' | 'tools'>[]): Turn {
   if (found.length === 0) return turn;
   const traces = [...(turn.traces ?? []), ...found.map(({ trace }) => trace)].sort(
     (a, b) => a.started_at - b.started_at || (a.trace_id < b.trace_id ? -1 : 1),
@@ -127,7 +143,8 @@ export function joined(turn: Turn, found: readonly AssembledTrace[]): Turn {
   return cutToFit(whole, TURN_BYTES_MAX).value as Turn;
 }
 
-async function store(tx: Transaction, turns: readonly Completed[]): Promise<void> {
+/** The turn as it is now, in the place of its first body. */
+export async function storeTurns(tx: Transaction, turns: readonly Completed[]): Promise<void> {
   for (const { s, t, turn } of turns)
     await tx.query('UPDATE scoring.turn_bodies SET body = $3 WHERE s = $1 AND t = $2', [s, t, Buffer.from(stringifyTurn(turn))]);
   if (turns.length === 0) return;

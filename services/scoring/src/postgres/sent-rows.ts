@@ -138,7 +138,7 @@ async function answerOutcomes(tx: Transaction, turns: readonly StoredTurn[]): Pr
   await saveScores(
     tx,
     outcomes.flatMap(({ turn: { s, t }, scores }) =>
-      scores.map((score, ordinal) => ({ ...{ s, t, tier: 0 as Tier, ordinal, score }, provider: null })),
+      scores.map((score, ordinal) => ({ ...{ s, t, tier: 0, ordinal, score }, provider: null })),
     ),
   );
   for (const { turn, scores } of outcomes) {

@@ -86,23 +86,23 @@ export async function insertBodies(tx: Transaction, turns: readonly ConfiguredTu
   );
 }
 
-/** A second body with other content: the first stays, and somebody may want to know. */
+/** A second body with other content: the first stays, and somebody may want to know. Returns those bodies. */
 export async function journalConflicts(
   tx: Transaction,
   turns: readonly ConfiguredTurn[],
   inserted: ReadonlySet<string>,
-): Promise<void> {
+): Promise<ConfiguredTurn[]> {
   const times = new Map<string, number>();
   for (const one of turns) times.set(keyOf(one), (times.get(keyOf(one)) ?? 0) + 1);
   const known = turns.filter((one) => !inserted.has(keyOf(one)) || times.get(keyOf(one)) !== 1);
-  if (known.length === 0) return;
+  if (known.length === 0) return [];
   const stored = await tx.query<Key & { sha: string }>(
     `SELECT s, t, encode(body_sha, 'hex') AS sha FROM scoring.turns JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)`,
     [keysJson(known)],
   );
   const shas = new Map(stored.map((one) => [keyOf(one), one.sha]));
-  for (const { s, t, sha, project, turn } of known) {
-    if (shas.get(keyOf({ s, t })) === sha) continue;
+  const others = known.filter((one) => shas.get(keyOf(one)) !== one.sha);
+  for (const { s, t, sha, project, turn } of others)
     tx.journal({
       id: derivedId('turn_conflict', s, t, sha),
       project,
@@ -112,5 +112,5 @@ export async function journalConflicts(
       t,
       doc: { kept: shas.get(keyOf({ s, t })), refused: sha },
     });
-  }
+  return others;
 }

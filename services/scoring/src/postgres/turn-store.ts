@@ -8,7 +8,8 @@ import { outcomeInTurn } from '../sent-scores.js';
 import { scoreAdded } from './add-traces.js';
 import { admitTurns, pacedSessions } from './admission.js';
 import { emitScored } from './emit-scored.js';
-import { endTraceWait, nameTraces, withNamedTraces } from './named-traces.js';
+import { laterTraces } from './later-bodies.js';
+import { endTraceWait, nameTraces, whollyNamed, withNamedTraces } from './named-traces.js';
 import { insertJobs, VERIFIER, type NewJob } from './job-rows.js';
 import { earlierAnswers, LOOK_BACK, openTier, type Answerable } from './open-tier.js';
 import { lockTurns, saveScores } from './score-rows.js';
@@ -66,7 +67,7 @@ export class TurnStore {
     const inserted = new Set((await insertTurns(tx, first)).map(keyOf));
     const fresh = first.filter((one) => inserted.has(keyOf(one)));
     await insertBodies(tx, fresh);
-    await journalConflicts(tx, turns, inserted);
+    const later = await journalConflicts(tx, turns, inserted);
     const admitted = await admitTurns(tx, fresh);
     await this.scores.keep(tx, admitted.flatMap(hostOutcomes));
     const sent = await sentRows(tx, fresh);
@@ -85,7 +86,8 @@ export class TurnStore {
     );
     await endTraceWait(tx, whole);
     await this.answerOverdue(tx, whole);
-    return asked || verified || whole.length > 0;
+    await this.addLater(tx, later);
+    return asked || verified || whole.length > 0 || later.length > 0;
   }
 
   /** Answers a costlier tier that the gate asked for, once per turn and tier. Returns whether jobs were made. */
@@ -135,6 +137,14 @@ export class TurnStore {
     const turns = await withNamedTraces(tx, await loadTurns(tx, claimed));
     await openTier(tx, 1, turns, sentByTurn(turns, await sentRows(tx, turns)));
     return claimed.length;
+  }
+
+  /** What later bodies of known turns add to them. */
+  private async addLater(tx: Transaction, later: readonly ConfiguredTurn[]): Promise<void> {
+    if (later.length === 0) return;
+    const { carried, named } = await laterTraces(tx, later);
+    for (const one of carried) await scoreAdded(tx, [one], sentByTurn([one], await sentRows(tx, [one])));
+    await this.addTraces(tx, await whollyNamed(tx, named));
   }
 
   /** Traces that turns were scored without have come: tier 1 looks at them too. The caller has seen that they are all there. */
