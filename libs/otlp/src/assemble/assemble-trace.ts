@@ -3,7 +3,7 @@ import type { Agent } from '../dialect.js';
 import type { SessionName } from '../session.js';
 import { byStart, distinctSpans } from './distinct.js';
 import { endsOf } from './ends.js';
-import { keeper, sameCalls, type SameCalls } from './same-calls.js';
+import { sameCalls, type SameCalls } from './same-calls.js';
 import { treeOf, type SpanTree } from './span-tree.js';
 import { toolSpans, type Addition } from './tool-spans.js';
 
@@ -38,7 +38,11 @@ export function assembleTrace(spans: readonly ReceivedSpan[]): AssembledTrace {
     calls,
     own.filter((span) => span.kind === 'TOOL'),
   );
-  const written = tree.spans.map((span) => withAddition(plainSpan(span, tree, same), completed.get(span)));
+  const witnesses = witnessesOf(same);
+  const written = tree.spans.map((span) =>
+    withAddition(withWitnesses(plainSpan(span, tree, same), witnesses.get(span) ?? []), completed.get(span)),
+  );
+  const beside = derived.map(({ span, by }) => ({ ...span, parent_span_id: tree.parentOf.get(by)?.span_id ?? null }));
   const { root } = tree;
   return {
     trace: {
@@ -47,7 +51,7 @@ export function assembleTrace(spans: readonly ReceivedSpan[]): AssembledTrace {
       started_at: first.started_at,
       ...endOf(tree),
       ...said(endsOf(tree, calls)),
-      spans: [...written, ...derived].sort((a, b) => byStart(timed(a), timed(b))),
+      spans: [...written, ...beside].sort((a, b) => byStart(timed(a), timed(b))),
     },
     tools: catalogue(tree),
     session: sessionOf(tree),
@@ -61,6 +65,26 @@ export function assembleTrace(spans: readonly ReceivedSpan[]): AssembledTrace {
 function withAddition(span: Span, addition: Addition | undefined): Span {
   if (addition === undefined) return span;
   return { ...span, ...addition.added, metadata: { ...span.metadata, ...addition.marks } };
+}
+
+/** For each call the other spans that saw it. */
+function witnessesOf({ keeperOf }: SameCalls): Map<ReceivedSpan, ReceivedSpan[]> {
+  const witnesses = new Map<ReceivedSpan, ReceivedSpan[]>();
+  for (const [span, call] of keeperOf) {
+    const known = witnesses.get(call);
+    if (known === undefined) witnesses.set(call, [span]);
+    else known.push(span);
+  }
+  return witnesses;
+}
+
+const SHARED = ['input', 'output', 'model', 'token_usage', 'error'] as const;
+
+/** What the span does not say and another one that saw the same call does. */
+function withWitnesses(span: Span, witnesses: readonly ReceivedSpan[]): Span {
+  const filled = { ...span };
+  for (const witness of witnesses) for (const field of SHARED) filled[field] ??= witness[field] as never;
+  return witnesses.length === 0 ? span : filled;
 }
 
 /** The root's end; without a root the last one known. */
@@ -80,7 +104,8 @@ function timed(span: Span): { started_at: number; span_id: string } {
 /** Without what holds for the whole trace; a span that is no call of its own says so and counts as a step around one. */
 function plainSpan(span: ReceivedSpan, tree: SpanTree, { keeperOf, wrappers }: SameCalls): Span {
   const { trace_id: _trace, dialect, session: _session, agent: _agent, tools: _tools, ended_at, ...rest } = span;
-  const isCall = !keeperOf.has(span) && !wrappers.has(span);
+  const call = keeperOf.get(span);
+  const isCall = call === undefined && !wrappers.has(span);
   const parent = tree.parentOf.get(span)?.span_id ?? null;
   return {
     ...rest,
@@ -90,7 +115,7 @@ function plainSpan(span: ReceivedSpan, tree: SpanTree, { keeperOf, wrappers }: S
     metadata: {
       ...span.metadata,
       dialect,
-      ...(isCall || wrappers.has(span) ? {} : { same_call_as: keeper(keeperOf, span).span_id }),
+      ...(call === undefined ? {} : { same_call_as: call.span_id }),
       ...(parent === span.parent_span_id ? {} : { missing_parent: span.parent_span_id }),
     },
   };

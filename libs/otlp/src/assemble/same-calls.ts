@@ -3,16 +3,16 @@ import { enclosing, type SpanTree } from './span-tree.js';
 
 /** What is known about spans that are not calls of their own. */
 export interface SameCalls {
-  /** Of spans that saw a call which another span tells more about: that span. */
+  /** Of spans that saw a call which another span tells most about: that span. */
   readonly keeperOf: ReadonlyMap<ReceivedSpan, ReceivedSpan>;
   /** Model spans around several model calls: they stand for none. */
   readonly wrappers: ReadonlySet<ReceivedSpan>;
 }
 
 /**
- * Calls that two instrumentations saw. Model spans: one inside the other and alone in it, or with the same response id. Tool
- * spans: one inside the other with the same name or call id, or at the same time with the same call id (not at the same time is a
- * second try). The span that says most stays the call.
+ * Calls that two instrumentations saw: one span inside the other and alone in it (tools: of the same name or call id), or two at
+ * the same time with the same response id or call id. Not at the same time, it is a second try, or an answer out of a cache. The
+ * span that says most stays the call.
  */
 export function sameCalls(tree: SpanTree): SameCalls {
   const keeperOf = new Map<ReceivedSpan, ReceivedSpan>();
@@ -23,9 +23,14 @@ export function sameCalls(tree: SpanTree): SameCalls {
     if (only === undefined || inner.length > 1) wrappers.add(outer);
     else if (!differ(responseOf(outer), responseOf(only))) join(outer, only);
   }
-  for (const [inner, outer] of enclosing(tree, 'TOOL', ['LLM', 'AGENT'])) if (isSameTool(inner, outer)) join(outer, inner);
-  for (const twins of byText(tree, 'LLM', responseOf)) joinAll(twins, join, () => true);
-  for (const twins of byText(tree, 'TOOL', callIdOf)) joinAll(twins, join, overlap);
+  for (const [outer, inner] of grouped(enclosing(tree, 'TOOL', ['LLM', 'AGENT']))) {
+    const [only] = inner;
+    if (only !== undefined && inner.length === 1 && isSameTool(outer, only)) join(outer, only);
+  }
+  const spans = tree.spans.filter((span) => !wrappers.has(span));
+  for (const twins of byText(spans, 'LLM', responseOf)) joinOverlapping(twins, join);
+  for (const twins of byText(spans, 'TOOL', callIdOf)) joinOverlapping(twins, join);
+  for (const span of [...keeperOf.keys()]) keeper(keeperOf, span);
   return { keeperOf, wrappers };
 }
 
@@ -41,9 +46,13 @@ function add<K>(groups: Map<K, ReceivedSpan[]>, key: K, span: ReceivedSpan): voi
   else group.push(span);
 }
 
-function byText(tree: SpanTree, kind: 'LLM' | 'TOOL', textOf: (span: ReceivedSpan) => string | undefined): ReceivedSpan[][] {
+function byText(
+  spans: readonly ReceivedSpan[],
+  kind: 'LLM' | 'TOOL',
+  textOf: (span: ReceivedSpan) => string | undefined,
+): ReceivedSpan[][] {
   const groups = new Map<string, ReceivedSpan[]>();
-  for (const span of tree.spans) {
+  for (const span of spans) {
     const text = span.kind === kind ? textOf(span) : undefined;
     if (text !== undefined) add(groups, text, span);
   }
@@ -51,14 +60,10 @@ function byText(tree: SpanTree, kind: 'LLM' | 'TOOL', textOf: (span: ReceivedSpa
 }
 
 /** Neighbours in time are compared: twins began together. */
-function joinAll(
-  spans: readonly ReceivedSpan[],
-  join: (a: ReceivedSpan, b: ReceivedSpan) => void,
-  areSame: (a: ReceivedSpan, b: ReceivedSpan) => boolean,
-): void {
+function joinOverlapping(spans: readonly ReceivedSpan[], join: (a: ReceivedSpan, b: ReceivedSpan) => void): void {
   for (const [at, span] of spans.entries()) {
     const before = spans[at - 1];
-    if (before !== undefined && areSame(before, span)) join(before, span);
+    if (before !== undefined && overlap(before, span)) join(before, span);
   }
 }
 
@@ -71,10 +76,16 @@ function joinInto(keeperOf: Map<ReceivedSpan, ReceivedSpan>, a: ReceivedSpan, b:
   keeperOf.set(firstStays ? second : first, firstStays ? first : second);
 }
 
-export function keeper(keeperOf: ReadonlyMap<ReceivedSpan, ReceivedSpan>, span: ReceivedSpan): ReceivedSpan {
-  let at = span;
-  for (let next = keeperOf.get(at); next !== undefined; next = keeperOf.get(at)) at = next;
-  return at;
+/** Who stands for a span in the end. Shortens the way for the next who asks: many spans of one call stay cheap. */
+function keeper(keeperOf: Map<ReceivedSpan, ReceivedSpan>, span: ReceivedSpan): ReceivedSpan {
+  let last = span;
+  for (let next = keeperOf.get(last); next !== undefined; next = keeperOf.get(last)) last = next;
+  for (let at = span; at !== last;) {
+    const next = keeperOf.get(at) ?? last;
+    keeperOf.set(at, last);
+    at = next;
+  }
+  return last;
 }
 
 function weight(span: ReceivedSpan): number {

@@ -11,8 +11,8 @@ export interface Addition {
 export interface ToolSpans {
   /** What the models' messages add to recorded tool spans. */
   readonly completed: ReadonlyMap<ReceivedSpan, Addition>;
-  /** Calls that nobody recorded a span of. */
-  readonly derived: readonly Span[];
+  /** Calls that nobody recorded a span of, each beside the model call that asked for it. */
+  readonly derived: readonly { readonly span: Span; readonly by: ReceivedSpan }[];
 }
 
 /**
@@ -27,12 +27,12 @@ export function toolSpans(calls: readonly ReceivedSpan[], tools: readonly Receiv
   const results = shownResults(calls);
   const spanOf = matched(asked, tools);
   const completed = new Map<ReceivedSpan, Addition>();
-  const derived: Span[] = [];
+  const derived: { span: Span; by: ReceivedSpan }[] = [];
   for (const call of asked) {
     const result = call.id === '' ? undefined : results.get(call.id);
     const span = spanOf.get(call);
     if (span !== undefined) completed.set(span, additions(span, call, result));
-    else if (result !== undefined || tools.length === 0) derived.push(derivedSpan(call, result));
+    else if (result !== undefined || tools.length === 0) derived.push({ span: derivedSpan(call, result), by: call.by });
   }
   return { completed, derived };
 }
@@ -93,7 +93,6 @@ function derivedSpan({ id, name, arguments: input, by, n }: AskedCall, result: T
   const started = by.ended_at ?? by.started_at;
   return {
     span_id: `${by.span_id}/call/${n}`,
-    parent_span_id: by.parent_span_id,
     name,
     kind: 'TOOL',
     status: result === undefined ? 'UNSET' : result.failed ? 'ERROR' : 'OK',
