@@ -170,6 +170,22 @@ describe('a metric of a project: its webhook', () => {
     expect(await scene.journal()).toEqual(['judge_blocked', 'judge_resumed']);
   });
 
+  it('that is down is said of itself alone, while that of another project is well', async () => {
+    const { host } = await webhook((response, { session_id }) =>
+      session_id === 'down' ? response.writeHead(500).end() : response.end('1'),
+    );
+    await stage(metrics(host), {}, [host]);
+    await scene.project('other', { metrics: metrics(host), tier1_metrics: ['style'] });
+    const changes: string[] = [];
+    desk.health.onChange(({ dependency, status }) => changes.push(`${dependency} ${status}`));
+    await scene.pipeline.ended(turn(0, { session_id: 'down' }));
+    await desk.once('own');
+    scene.pipeline.project = 'other';
+    await scene.pipeline.ended(turn(0), turn(1));
+    await desk.all('own');
+    expect(changes).toEqual(['default webhook:style degraded']);
+  });
+
   it('that refuses one trace does not stop the others', async () => {
     const { host } = await webhook((response, { session_id }) =>
       session_id === 'odd' ? response.writeHead(422).end('cannot read it') : response.end('1'),

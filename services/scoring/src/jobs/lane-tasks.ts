@@ -14,6 +14,8 @@ import { ValueTask } from './value-task.js';
 import { VerifyTask, type AskVerifier } from './verify-task.js';
 import { callWebhook } from './webhook.js';
 
+type OnHealth = ConstructorParameters<typeof ValueTask>[2];
+
 export interface LaneParts {
   readonly store: JobStore;
   readonly verifierStore: VerifierStore;
@@ -25,16 +27,17 @@ export interface LaneParts {
 export function laneTasks(runtime: ServiceRuntime, { store, verifierStore, verifiers, models }: LaneParts): LaneTasks {
   const { health, settings } = runtime.parts;
   const hasCostLimit: MaySpend = async (project) => (await settings.of(project)).max_cost_usd > 0;
+  // Each provider has a state of its own, or one that is well would take back what was said of another.
+  const ofModel: OnHealth = ({ provider }, detail) => health.report(provider, detail);
+  const ofProject: OnHealth = ({ project, provider }, detail) => health.report(`${project} ${provider}`, detail);
   return {
-    judge: new ValueTask(store, new JudgeEvaluator(models.judges, models.prices, hasCostLimit), (detail) =>
-      health.report('judge', detail),
-    ),
+    judge: new ValueTask(store, new JudgeEvaluator(models.judges, models.prices, hasCostLimit), ofModel),
     embedding: new ValueTask(
       store,
       new EmbeddingEvaluator((model) => models.embedder(model), models.prices, hasCostLimit),
-      (detail) => health.report('embedding', detail),
+      ofModel,
     ),
-    own: new ValueTask(store, new OwnEvaluator(ownTransport(runtime)), (detail) => health.report('own metrics', detail)),
+    own: new ValueTask(store, new OwnEvaluator(ownTransport(runtime)), ofProject),
     verifier: new VerifyTask(verifierStore, verifiers, askVerifier(runtime)),
   };
 }

@@ -3,6 +3,7 @@ import type { Score } from '#contracts';
 import type { StageMemory } from '#judges';
 import { InfrastructureError } from '#messaging';
 import type { Ending } from '../job-ending.js';
+import type { ClaimedJob } from '../postgres/job-claims.js';
 import type { Evaluated, JobResult } from '../postgres/job-results.js';
 import type { JobStore, LoadedJob, Wanted } from '../postgres/job-store.js';
 import type { Spending, Spent } from '../postgres/usage-rows.js';
@@ -42,8 +43,8 @@ export class ValueTask implements LaneTask {
   constructor(
     private readonly store: Pick<JobStore, 'save'>,
     private readonly evaluator: ValueEvaluator,
-    /** Told what is wrong with the provider, or null when it has answered. */
-    private readonly onHealth: (detail: string | null) => void,
+    /** Told what is wrong with the job's provider, or null when it has answered. */
+    private readonly onHealth: (job: ClaimedJob, detail: string | null) => void,
   ) {}
 
   async run(job: LoadedJob, slot: Slot, signal: AbortSignal): Promise<void> {
@@ -62,7 +63,7 @@ export class ValueTask implements LaneTask {
     );
     const ending = worst(attempts.map((one) => one.ending));
     const answered = attempts.some((one) => one.answered === true);
-    this.tellHealth(ending, answered);
+    this.tellHealth(job.job, ending, answered);
     await this.save(
       {
         ...{ job: job.job, ending, answered },
@@ -102,9 +103,9 @@ export class ValueTask implements LaneTask {
     return { evaluated: { score, askedAs: evaluator, promptHash: null, spent: null }, ending: { kind: 'done' } };
   }
 
-  private tellHealth(ending: Ending, answered: boolean): void {
-    if (ending.kind === 'rest' && ending.code === 'unavailable') this.onHealth(ending.error);
-    else if (answered) this.onHealth(null);
+  private tellHealth(job: ClaimedJob, ending: Ending, answered: boolean): void {
+    if (ending.kind === 'rest' && ending.code === 'unavailable') this.onHealth(job, ending.error);
+    else if (answered) this.onHealth(job, null);
   }
 
   /** What was paid for is not thrown away because the database is away for a moment. */
