@@ -1,7 +1,7 @@
 import type { ReceivedSpan } from '#contracts';
-import type { Dialect, Reader } from '../dialect.js';
+import type { Dialect, Reader, TokenUsage } from '../dialect.js';
 import { isRecord, member } from '../json-value.js';
-import { json, messages, text } from '../readers.js';
+import { json, messages, text, tools } from '../readers.js';
 import type { SpanView } from '../span-view.js';
 
 const KINDS: ReadonlyMap<unknown, ReceivedSpan['kind']> = new Map([
@@ -29,6 +29,7 @@ export const genkit: Dialect = {
     output: [ofModels(messages(said('genkit:output', 'message'), 'assistant')), json('genkit:output')],
     model: [ofModels(text('genkit:name'))],
     usage: [usage],
+    tools: [ofModels(tools(requested))],
     session: [text('genkit:sessionId'), text('genkit:metadata:sessionId')],
   },
 };
@@ -39,6 +40,11 @@ function subtype(span: SpanView): string | undefined {
 
 function ofModels<T>(reader: Reader<T>): Reader<T> {
   return (span) => (subtype(span) === 'model' ? reader(span) : undefined);
+}
+
+function requested(span: SpanView): unknown {
+  const request = json('genkit:input')(span);
+  return isRecord(request) ? member(request, 'tools') : undefined;
 }
 
 /** A model's messages: `{ role, content: [{ text } | { toolRequest } | { toolResponse } | ...] }`. */
@@ -66,18 +72,17 @@ function toKnownPart(part: unknown): unknown {
   return isRecord(words) || Array.isArray(words) ? { ...part, text: JSON.stringify(words) } : part;
 }
 
-function usage(span: SpanView) {
+const COUNTS = [
+  ['input_tokens', 'inputTokens'],
+  ['output_tokens', 'outputTokens'],
+  ['total_tokens', 'totalTokens'],
+  ['reasoning_output_tokens', 'thoughtsTokens'],
+] as const;
+
+function usage(span: SpanView): TokenUsage | undefined {
   const output = subtype(span) === 'model' ? json('genkit:output')(span) : undefined;
   const counts = isRecord(output) ? member(output, 'usage') : undefined;
   if (!isRecord(counts)) return undefined;
-  const of = (name: string): number | null => {
-    const count = member(counts, name);
-    return typeof count === 'number' ? count : null;
-  };
-  return {
-    input_tokens: of('inputTokens'),
-    output_tokens: of('outputTokens'),
-    total_tokens: of('totalTokens'),
-    ...(member(counts, 'thoughtsTokens') === undefined ? {} : { reasoning_output_tokens: of('thoughtsTokens') }),
-  };
+  const found = COUNTS.map(([name, key]) => [name, member(counts, key)] as const);
+  return Object.fromEntries(found.filter((pair): pair is readonly [(typeof pair)[0], number] => typeof pair[1] === 'number'));
 }

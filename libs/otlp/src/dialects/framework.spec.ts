@@ -174,7 +174,10 @@ const cases: readonly Case[] = [
       'genkit:type': 'action',
       'genkit:name': 'openai/gpt-4o',
       'genkit:metadata:subtype': 'model',
-      'genkit:input': json({ messages: [{ role: 'user', content: [{ text: 'Weather?' }] }] }),
+      'genkit:input': json({
+        messages: [{ role: 'user', content: [{ text: 'Weather?' }] }],
+        tools: [{ name: 'get_weather', inputSchema: { type: 'object' }, outputSchema: { type: 'string' } }],
+      }),
       'genkit:output': json({
         message: {
           role: 'model',
@@ -185,6 +188,7 @@ const cases: readonly Case[] = [
     expected: {
       kind: 'LLM',
       model: 'openai/gpt-4o',
+      tools: [{ name: 'get_weather', parameters: { type: 'object' } }],
       input: asked,
       output: { messages: [{ role: 'assistant', content: '{"sky":"sunny"}', tool_calls: [call] }] },
     },
