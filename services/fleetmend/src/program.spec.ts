@@ -41,7 +41,7 @@ describe('the command line', () => {
     const names = createProgram('0', () => undefined).commands.map((command) => command.name());
     expect(names.sort()).toEqual(
       ['up', 'doctor', 'migrate', 'turns', 'notices', 'sessions', 'episodes', 'incidents', 'journal', 'keys', 'settings']
-        .concat(['dead', 'gate', 'notice', 'scope', 'rules', 'sanitize', 'score', 'calibrate', 'costs', 'metrics'])
+        .concat(['dead', 'gate', 'notice', 'scope', 'rules', 'sanitize', 'score', 'calibrate', 'costs', 'metrics', 'trial'])
         .sort(),
     );
   });
@@ -58,6 +58,8 @@ describe('the command line', () => {
     [['gate', 'replay', '--gate-window', 'wide']],
     [['turns', 'import', 'x', '--retry-s', '-1']],
     [['up', '--log-level', 'loud']],
+    [['trial', 'simulate', '--base-rate', '2']],
+    [['trial', 'simulate', '--runs', '0']],
   ])('answers %j with exit code 2', async (args) => {
     expect(await codeOf(...args)).toBe(2);
   });

@@ -15,8 +15,10 @@ export {
   type WatchSettings,
   type WatchVerdict,
 } from './decision.js';
+export { evaluateTrial, summarise, type EvaluatedTrial, type TrialConditions, type TrialSummary } from './evaluate.js';
 export { liveBets, type ArmCounts, type LiveBets, type LiveCounts, type LogEvidence } from './live-e-process.js';
 export { type PairSums } from './paired-e-process.js';
+export { simulate, type LiveScenario, type PairsScenario, type Scenario, type SimulatedShares } from './simulate.js';
 export {
   beginTrial,
   countedSessions,

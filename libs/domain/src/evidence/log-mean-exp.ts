@@ -1,8 +1,11 @@
+// Looked up once: this is the inner loop of every simulation.
+const { exp, log } = Math;
+
 /** ln(mean(exp(x))) of a list that is not empty, without leaving the range of doubles. */
 export function logMeanExp(logs: readonly number[]): number {
-  let highest = -Infinity;
-  for (const log of logs) if (log > highest) highest = log;
+  let highest = Number.NEGATIVE_INFINITY;
+  for (const one of logs) if (one > highest) highest = one;
   let sum = 0;
-  for (const log of logs) sum += Math.exp(log - highest);
-  return highest + Math.log(sum / logs.length);
+  for (const one of logs) sum += exp(one - highest);
+  return highest + log(sum / logs.length);
 }

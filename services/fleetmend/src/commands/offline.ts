@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Answerer } from '../offline/answer-lines.js';
 import type { Finish } from '../exit-codes.js';
-import { example, number } from './options.js';
+import { example, integer, number } from './options.js';
 
 interface GateFlags {
   readonly gateWindow?: number;
@@ -15,6 +15,7 @@ const LINES = 'JSONL; standard input without any, or for -';
 /** The commands that need no servers: the same decisions as the services, one answer line per input line. */
 export function registerOffline(program: Command, finish: Finish): void {
   registerGate(program, finish);
+  registerTrial(groupOf(program, 'trial'), finish);
   const group = (name: string): Command => groupOf(program, name);
   offline(group('notice').command('dedup'), {
     finish,
@@ -83,6 +84,50 @@ function registerGate(program: Command, finish: Finish): void {
 function gateFlags({ gateWindow, gateTarget, gateGain, gateDrop }: GateFlags): Record<string, number> {
   const all = { gate_window: gateWindow, gate_target: gateTarget, gate_gain: gateGain, gate_drop: gateDrop };
   return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+function registerTrial(trial: Command, finish: Finish): void {
+  const evaluate = trial
+    .command('evaluate')
+    .description(
+      'the evidence for a rule and the verdict on it: {kind: live|pairs|trial, …} in, {logE, logEHarm, verdict, effect, …} out',
+    )
+    .argument('[file...]', LINES)
+    .option('--trace', 'both logarithms after every observation, not only after the last')
+    .action(async (files: string[], { trace = false }: { trace?: boolean }) => {
+      const { answerTrial } = await import('../offline/trials.js');
+      await run(files, answerTrial(trace), finish);
+    });
+  example(evaluate, `echo '{"kind": "pairs", "deltas": [0.2, 0.3, 0.25, 0.2, 0.3]}' | fleetmend trial evaluate`);
+  const simulate = trial
+    .command('simulate')
+    .description('how often a rule would be promoted, called harmful or neither, and how soon: plan a trial before running it')
+    .argument('[file...]', `${LINES}; with --base-rate or --kind pairs the flags are the only line`)
+    .option('--kind <kind>', 'live (sessions, the default) or pairs (replays)')
+    .option('--method <method>', 'evidence (the default) or threshold')
+    .option('--base-rate <share>', 'live: share of sessions that breach without the rule', number)
+    .option('--effect <difference>', 'what the rule takes off that rate, or adds to the score of a run; 0 is a placebo', number)
+    .option('--sessions <n>', 'live: sessions after which a candidate is unproven (400)', integer(1))
+    .option('--allocation <share>', 'live: share of sessions that see the rule (0.5)', number)
+    .option('--deviation <value>', 'pairs: standard deviation of the score of one run (0.1)', number)
+    .option('--pairs <n>', 'pairs: how many at most (20)', integer(1))
+    .option('--alpha <share>', 'how often a placebo may be promoted (0.05)', number)
+    .option('--runs <n>', 'candidates to simulate (2000)', integer(1))
+    .option('--seed <n>', 'the same seed gives the same answer (1)', integer(0))
+    .action(async (files: string[], flags: SimulateFlags) => {
+      const { answerFlags, answerSimulation } = await import('../offline/simulations.js');
+      const { baseRate, ...others } = flags;
+      const fields = { ...others, base_rate: baseRate };
+      const alone = files.length === 0 && (baseRate !== undefined || flags.kind === 'pairs');
+      if (alone) await answerFlags(fields);
+      else await run(files, answerSimulation(fields), finish);
+    });
+  example(simulate, 'fleetmend trial simulate --base-rate 0.3 --effect 0.15 --sessions 1000');
+}
+
+interface SimulateFlags extends Readonly<Record<string, unknown>> {
+  readonly baseRate?: number;
+  readonly kind?: string;
 }
 
 interface Offline {
