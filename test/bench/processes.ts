@@ -40,6 +40,13 @@ export function treeCpu(root: number): number {
   return sum;
 }
 
+/** CPU seconds that all programs of the machine have used since its start. */
+export function machineCpu(): number {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const [user = 0, nice = 0, system = 0] = line.split(/\s+/).slice(1).map(Number);
+  return (user + nice + system) / TICKS_PER_SECOND;
+}
+
 /** Resident memory of one process, in MiB. */
 export function residentMiB(pid: number): number {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -2,7 +2,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Service, treeCpu } from '../processes.js';
+import { machineCpu, Service, treeCpu } from '../processes.js';
 import { machine, publishTurns, reportKey, Reports, startStack, type Stack } from '../stack.js';
 import { benchTurn } from '../turns.js';
 import { ModelProcess, type ModelFigures } from './model-process.js';
@@ -34,6 +34,8 @@ interface Rate {
   readonly steady: number;
   /** CPU per turn, by part. */
   readonly cpuMicros: Readonly<Record<string, number>>;
+  /** Cores that programs other than this benchmark took meanwhile: on a quiet machine next to none. */
+  readonly otherCores: number;
   readonly model: ModelFigures;
 }
 
@@ -92,19 +94,22 @@ async function rate(stack: Stack, others: readonly Service[], shape: Shape, seco
     ];
     const used = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + treeCpu(pid), 0);
     const before = parts.map(([, pids]) => used(pids));
+    const othersBefore = machineCpu() - treeCpu(process.pid);
     const started = performance.now();
     await publishTurns(reports.nats, SOURCE, turns, run);
     await until(() => reports.at.size === warm + turns);
     const cpuMicros = Object.fromEntries(
       parts.map(([name, pids], index) => [name, ((used(pids) - (before[index] ?? 0)) / turns) * 1e6]),
     );
+    const othersCpu = machineCpu() - treeCpu(process.pid) - othersBefore;
+    const took = (performance.now() - started) / 1000;
     const times = Array.from({ length: turns }, (_, index) => reports.at.get(reportKey(SOURCE, index, run)) ?? NaN);
     times.sort((a, b) => a - b);
     await reports.close();
     const idealMs = (count: number): number => (count * JUDGED_MS) / atOnce;
     const between = (times[turns - atOnce - 1] ?? NaN) - (times[atOnce - 1] ?? NaN);
     return {
-      ...{ turns, cpuMicros, model: await model.figures() },
+      ...{ turns, cpuMicros, otherCores: othersCpu / took, model: await model.figures() },
       whole: ((times.at(-1) ?? NaN) - started) / idealMs(turns),
       steady: between / idealMs(turns - 2 * atOnce),
     };
@@ -158,12 +163,20 @@ async function latency(stack: Stack, seconds: number): Promise<{ p50: number; mo
   });
 }
 
-function row({ processes, each }: Shape, { turns, whole, steady, cpuMicros, model }: Rate): string {
+function row({ processes, each }: Shape, { turns, whole, steady, cpuMicros, otherCores, model }: Rate): string {
   const ideal = (processes * each * 1000) / JUDGED_MS;
   const sum = Object.values(cpuMicros).reduce((a, b) => a + b, 0);
   const cells = [
     `${processes} x ${each}`,
-    ...[String(turns), cell(ideal), cell(ideal / whole, 1), cell(whole, 3), cell(steady, 3), String(model.mostAtOnce)],
+    ...[
+      String(turns),
+      cell(ideal),
+      cell(ideal / whole, 1),
+      cell(whole, 3),
+      cell(steady, 3),
+      String(model.mostAtOnce),
+      cell(otherCores, 2),
+    ],
     ...[sum, ...Object.values(cpuMicros)].map((value) => cell(value)),
   ];
   return `| ${cells.join(' | ')} |`;
@@ -184,9 +197,9 @@ async function main(): Promise<void> {
       );
     }
     print(
-      '\n| processes x evaluations | turns | ideal turns/s | turns/s | time over ideal | without first and last wave | most calls at once | CPU per turn (us) | scoring | gating | mailbox | validation | nats | postgres |',
+      '\n| processes x evaluations | turns | ideal turns/s | turns/s | time over ideal | without first and last wave | most calls at once | cores used by other programs | CPU per turn (us) | scoring | gating | mailbox | validation | nats | postgres |',
     );
-    print('|---|---|---|---|---|---|---|---|---|---|---|---|---|---|');
+    print('|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|');
     for (const shape of SHAPES) {
       say(`${shape.processes} x ${shape.each}`);
       print(row(shape, await rate(stack, others, shape, seconds)));
