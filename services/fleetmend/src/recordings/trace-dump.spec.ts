@@ -231,14 +231,15 @@ shared('recorded traces', () => {
     }).toEqual({ rejected: [], turns: 26, sessions: 6, models, calls: 23, asked: 26 });
   });
 
-  it('a library that gives every span a trace and no session is not assembled by guessing', async () => {
+  it('a library that gives every span a trace and no session: calls of models are joined by their messages, the rest is left out', async () => {
     const folder = join(SHARED, 'otlp', 'replayed', 'traceloop-langchain');
     const files = (await readdir(folder, { recursive: true }))
       .filter((path) => path.endsWith('.json'))
       .map((path) => join(folder, path));
     const { turns, rejected } = await importOf(files);
     expect([turns.length, rejected.length, rejected.filter((reason) => reason.includes('a single span')).length]).toEqual([
-      0, 94, 94,
+      26, 49, 49,
     ]);
+    expect(sessionsOf(turns)).toHaveLength(6);
   });
 });

@@ -57,18 +57,18 @@ export class TraceDump {
     this.keepExported(exportedSpans({ data: this.agentItems.splice(0) }, 'openai-agents'), NOWHERE);
     const traces = groupTraces(this.spans.splice(0));
     this.bytes = 0;
-    const alone = new Set([...traces].filter(([, spans]) => standsAlone(spans)).map(([id]) => id));
-    const spans = [...traces].flatMap(([id, found]) => (alone.has(id) ? found.map(inOwnSession) : found));
-    const { turns, unassigned } = turnsOf(spans);
-    for (const turn of turns) {
-      const id = turn.traces?.[0]?.trace_id ?? '';
-      const noted = alone.has(id) ? { ...turn, metadata: { session: ALONE } } : turn;
-      yield { ...asFound(withTools(noted, tools)), origin: this.originOf(id) };
-    }
+    const { turns, unassigned } = turnsOf([...traces.values()].flat());
+    for (const turn of turns) yield this.found(turn, tools);
     for (const { found, reason } of unassigned) {
       const id = found.trace.trace_id;
-      yield { ...rejected(`trace ${id}: ${reason} (docs/integrations.md says how to set it)`), origin: this.originOf(id) };
+      const spans = traces.get(id) ?? [];
+      if (standsAlone(spans)) yield* turnsOf(spans.map(inOwnSession)).turns.map((turn) => this.found(alone(turn), tools));
+      else yield { ...rejected(`trace ${id}: ${reason} (docs/integrations.md says how to set it)`), origin: this.originOf(id) };
     }
+  }
+
+  private found(turn: Turn, tools: readonly unknown[] | undefined): FoundInDump {
+    return { ...asFound(withTools(turn, tools)), origin: this.originOf(turn.traces?.[0]?.trace_id ?? '') };
   }
 
   private hasRoomFor(bytes: number): boolean {
@@ -97,13 +97,14 @@ function itemsOf(value: unknown): unknown[] {
   return [Array.isArray(value) ? value : Array.isArray(data) ? data : [value]].flat() as unknown[];
 }
 
-/** A trace of an agent that names no session is a conversation of one turn. A single span is not: its library gives each span a trace. */
+/** A trace of an agent that nothing joins to others is a conversation of one turn. A single span is not: its library gives each a trace. */
 function standsAlone(trace: readonly ReceivedSpan[]): boolean {
-  return (
-    trace.every(({ session }) => session === null) &&
-    new Set(trace.map(({ span_id: id }) => id)).size > 1 &&
-    trace.some(({ kind }) => kind === 'LLM' || kind === 'TOOL' || kind === 'AGENT')
-  );
+  const isOfAnAgent = trace.some(({ kind }) => kind === 'LLM' || kind === 'TOOL' || kind === 'AGENT');
+  return isOfAnAgent && new Set(trace.map(({ span_id: id }) => id)).size > 1;
+}
+
+function alone(turn: Turn): Turn {
+  return { ...turn, metadata: { session: ALONE } };
 }
 
 function inOwnSession(span: ReceivedSpan): ReceivedSpan {
