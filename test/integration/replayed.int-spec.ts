@@ -36,11 +36,23 @@ const turns = SESSIONS.flatMap((session_id, index) =>
     return { session_id, turn_index, status: 'completed', traces };
   }),
 );
-const patch = { tier2_metrics: ['tool_correctness'], gate_window: 2, gate_target: 0.9, gate_drop: 0.1, confirm_breach: false };
+const patch = {
+  tier1_metrics: ['task_completion', 'coherence', 'loop_detection'],
+  tier2_metrics: ['tool_correctness'],
+  gate_window: 2,
+  gate_target: 0.9,
+  gate_drop: 0.1,
+  confirm_breach: false,
+};
 /** Posted beside the turns: outcomes, and a host's word about a metric that a judge makes. */
 const posts: [string, number, object][] = [
   ['a', 2, { metric: 'outcome_correct', value: 0.2 }],
   ['b', 3, { metric: 'outcome_correct', value: 1 }],
+  ['b', 2, { metric: 'task_completion', value: 0.15 }],
+  ['c', 1, { metric: 'task_completion', value: 0.95, trace_id: 'c1' }],
+  ['c', 1, { metric: 'task_completion', value: 0.55 }],
+  ['c', 3, { metric: 'task_completion', value: 0.05, trace_id: 'no such trace' }],
+  ['a', 4, { metric: 'coherence', value: 0.05, trace_id: 'a4' }],
 ];
 
 /** Same seed, same order. */
@@ -54,7 +66,8 @@ function random(seed: number): () => number {
 
 async function outcome(): Promise<unknown> {
   const scores = await scene.query(
-    `SELECT x.session, c.t, c.tier, c.trace, c.metric, c.source, c.status, c.value FROM scoring.scores c JOIN scoring.sessions x USING (s) ORDER BY 1, 2, 3, 4, 5, 6`,
+    `SELECT x.session, c.t, c.tier, c.trace, c.metric, c.source, c.value FROM scoring.scores c JOIN scoring.sessions x USING (s)
+     WHERE c.status = 'scored' ORDER BY 1, 2, 3, 4, 5, 6`,
   );
   const folds = await scene.query(
     `SELECT h.session, e.t, e.state, e.fired, e.standing FROM gating.turn_evals e JOIN gating.heads h USING (s) ORDER BY 1, 2`,

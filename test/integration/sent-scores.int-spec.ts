@@ -72,6 +72,32 @@ describe('a score that a host sends', () => {
     expect(await scene.query('SELECT 1 FROM scoring.tier_waits')).toEqual([]);
   });
 
+  it('after everybody has spoken takes the place of what they said, but for traces that are not theirs', async () => {
+    await open({ tier1_metrics: ['task_completion', 'coherence'], tier2_metrics: ['tool_correctness'] });
+    const desk = await scene.desk();
+    await scene.pipeline.ended(turn(0, { traces: [trace('t0'), trace('t1', { spans: [call('x')] })] }));
+    await desk.all('judge');
+    await tierTwo();
+    await desk.all('judge');
+    await scene.pipeline.sent(
+      ...(['s', 0] as const),
+      completion(0.2, { trace_id: 't1' }),
+      completion(0.3, { trace_id: 'of another turn' }),
+      { metric: 'coherence', value: 0.4 },
+      { metric: 'tool_correctness', value: 0.5, trace_id: 't0' },
+    );
+    const scored = (answer: Record<string, unknown> | undefined): string[] =>
+      scoresOf(answer).filter((line) => line.includes(' scored '));
+    expect(scored(last()).sort()).toEqual([
+      'coherence@turn host scored 0.4',
+      'task_completion@t0 judge scored 0.8',
+      'task_completion@t1 host scored 0.2',
+    ]);
+    // Tier 2 looks at the last trace.
+    expect(scene.answers(2)).toHaveLength(1);
+    expect(await scene.query(`SELECT 1 FROM scoring.scores WHERE code = 'sent_by_host' AND value IS NOT NULL`)).toEqual([]);
+  });
+
   it('while the judge is at work stands; the judge is too late', async () => {
     await open();
     const desk = await scene.desk();

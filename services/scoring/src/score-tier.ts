@@ -44,13 +44,11 @@ export function scoreTier(
     return value === undefined ? [] : [{ score: sentScore(value), place: null }];
   });
   const settled = new Set(ofTurn.map(({ score }) => score.metric));
-  const open = metrics.filter(({ metric }) => !settled.has(metric));
   const ofTraces = tracesOf(turn, tier).flatMap((trace) =>
-    open.map(({ metric, evaluator }) => {
+    metrics.flatMap(({ metric, evaluator }) => {
       const value = evaluator.hostFirst ? sent.find((one) => one.metric === metric && one.trace === trace.trace_id) : undefined;
-      return value === undefined
-        ? askedScore(metric, trace, evaluator, { turn, earlierAnswers })
-        : { score: sentScore(value), place: null };
+      if (value !== undefined) return [{ score: sentScore(value), place: null }];
+      return settled.has(metric) ? [] : [askedScore(metric, trace, evaluator, { turn, earlierAnswers })];
     }),
   );
   return [...ofTurn, ...ofTraces];

@@ -2,13 +2,14 @@ import { OUTCOME_METRIC, type Score, type Tier } from '#contracts';
 import { HOST_VERSION } from '#domain/scoring';
 import type { Transaction } from '#persistence';
 import { boundedReason } from '../bounded-score.js';
-import { evaluatorOf, sentScore, type SentScore } from '../score-tier.js';
+import { evaluatorOf, sentScore, tracesOf, type SentScore } from '../score-tier.js';
 import { scoresInTurn } from '../sent-scores.js';
 import type { TurnConfig } from '../turn-config.js';
 import { emitScored } from './emit-scored.js';
 import type { Answerable, SentByTurn } from './open-tier.js';
 import { lockTurns, saveScores, type TierKey } from './score-rows.js';
 import { settleTiers } from './settle-tiers.js';
+import { loadTurns } from './stored-turns.js';
 import { keyOf, keysJson, type Key } from './turn-rows.js';
 
 export type SentRow = Key & SentScore;
@@ -161,30 +162,51 @@ function outcomeScore({ metric, trace, value, reason }: SentScore): Score {
   };
 }
 
+/** The code of what a host's value has taken the place of. */
+export const SENT_BY_HOST = 'sent_by_host';
+
 /** After all that an evaluator has been asked for. */
 const SENT_ORDINAL = 1_000_000;
 
-/** Host scores that come when their tier has been asked for: they take the place of what still waits, and stand beside what is there. */
+/**
+ * Host scores that come when their tier has been asked for take the place of what an evaluator has said, or has yet to say: what
+ * counts must not depend on who was faster. One about a trace that the tier does not look at says nothing.
+ */
 async function replaceAsked(tx: Transaction, turns: readonly StoredTurn[], sent: readonly SentRow[]): Promise<void> {
-  const rows = turns
+  const all = turns
     .filter(({ skipped }) => skipped === null)
     .flatMap((turn) => {
       const own = sent.filter((one) => keyOf(one) === keyOf(turn));
       return own.flatMap((one) => tiersOf(turn, one.metric).map((tier) => ({ s: turn.s, t: turn.t, tier, sent: one })));
     });
+  const rows = await lookedAt(tx, all);
   if (rows.length === 0) return;
   await saveScores(
     tx,
     rows.map(({ s, t, tier, sent: one }) => ({ s, t, tier, ordinal: SENT_ORDINAL, score: sentScore(one), provider: null })),
   );
   await tx.query(
-    `UPDATE scoring.scores c SET status = 'not_applicable', code = 'sent_by_host', reason = 'The host sent a value.', provider = NULL, at = now()
+    `UPDATE scoring.scores c SET status = 'not_applicable', value = NULL, code = '${SENT_BY_HOST}', reason = 'The host sent a value.', provider = NULL, at = now()
      FROM json_to_recordset($1::json) AS k(s uuid, t bigint, metric text, trace text)
-     WHERE c.s = k.s AND c.t = k.t AND c.metric = k.metric AND (k.trace = '' OR c.trace = k.trace) AND c.evaluator <> '${HOST_VERSION}'
-       AND (c.status = 'pending' OR c.code = 'not_sent')`,
+     WHERE c.s = k.s AND c.t = k.t AND c.metric = k.metric AND (k.trace = '' OR c.trace = k.trace) AND c.evaluator <> '${HOST_VERSION}'`,
     [JSON.stringify(rows.map(({ s, t, sent: one }) => ({ s, t, metric: one.metric, trace: one.trace })))],
   );
   await settleTiers(tx, distinctKeys(rows));
+}
+
+/** Without those about traces that their tiers do not look at. */
+async function lookedAt<Row extends TierKey & { readonly tier: Exclude<Tier, 0>; readonly sent: SentScore }>(
+  tx: Transaction,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const ofTraces = distinctTurns(rows.filter(({ sent }) => sent.trace !== ''));
+  const turns = new Map((await loadTurns(tx, ofTraces)).map((one) => [keyOf(one), one.turn]));
+  return rows.filter((row) => {
+    const turn = turns.get(keyOf(row));
+    return (
+      row.sent.trace === '' || (turn !== undefined && tracesOf(turn, row.tier).some(({ trace_id: id }) => id === row.sent.trace))
+    );
+  });
 }
 
 /** Tiers that have been asked for and measure this metric by what a host says. */

@@ -14,7 +14,7 @@ import { insertJobs, VERIFIER, type NewJob } from './job-rows.js';
 import { earlierAnswers, LOOK_BACK, openTier, type Answerable } from './open-tier.js';
 import { lockTurns, saveScores } from './score-rows.js';
 import { ScoreStore, type PostedScore } from './score-store.js';
-import { attachToNew, sentByTurn, sentRows } from './sent-rows.js';
+import { attachToNew, SENT_BY_HOST, sentByTurn, sentRows } from './sent-rows.js';
 import { settleTiers } from './settle-tiers.js';
 import { loadTurns, lockLookingBack, lockSessions } from './stored-turns.js';
 import {
@@ -195,7 +195,7 @@ export class TurnStore {
     for (const tier of [1, 2, 3] as const) {
       const known = await tx.query<Key & { ordinal: number; trace: string }>(
         `SELECT c.s, c.t, c.ordinal, c.trace FROM scoring.scores c JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
-         WHERE c.tier = ${tier} AND c.metric = '${LOOKING_BACK}' AND c.source = 'check' ORDER BY c.s, c.t`,
+         WHERE c.tier = ${tier} AND c.metric = '${LOOKING_BACK}' AND c.source = 'check' AND c.code IS DISTINCT FROM '${SENT_BY_HOST}' ORDER BY c.s, c.t`,
         [keysJson(turns)],
       );
       const rows = turns.flatMap((one) => {
