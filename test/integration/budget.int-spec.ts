@@ -86,6 +86,17 @@ describe('a budget of cost', () => {
     ]);
   });
 
+  it("that is spent stops what an earlier model of a price has still to do, whatever today's model is", async () => {
+    scene = await Scene.open({ max_cost_usd: 1.5 * VALUE }, dear);
+    const desk = await scene.desk();
+    await scene.pipeline.ended(turn(0), turn(1), turn(2));
+    await desk.once('judge', 1);
+    await scene.settings('default', 2, { judge_model: null, max_cost_usd: 0.9 * VALUE });
+    const later = await scene.desk();
+    expect(await later.all('judge')).toBe(0);
+    expect(await spentUsd()).toBeCloseTo(VALUE, 9);
+  });
+
   it('reserves for the values that a claim takes on, not for the whole turn', async () => {
     scene = await Scene.open({ max_cost_usd: 20 * VALUE });
     const desk = await scene.desk();

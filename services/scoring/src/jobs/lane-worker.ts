@@ -21,7 +21,8 @@ export interface LaneOptions {
   readonly limits: () => Promise<readonly CostLimit[]>;
   /** Providers that this process does not ask. */
   readonly except?: () => readonly string[];
-  readonly onError: (error: unknown) => void;
+  /** `job`: the one that failed in a way of its own, and is taken again when its lease is over. */
+  readonly onError: (error: unknown, job?: ClaimedJob) => void;
 }
 
 const IDLE_MS = 1_000;
@@ -106,7 +107,7 @@ export class LaneWorker {
     this.held.set(keyOf(job.job), job.job);
     const done = this.options.task
       .run(job, (evaluation) => this.limit(evaluation).finally(() => this.wake()), this.abort.signal)
-      .catch(this.options.onError)
+      .catch((error: unknown) => this.options.onError(error, job.job))
       .finally(() => {
         this.running.delete(done);
         this.held.delete(keyOf(job.job));

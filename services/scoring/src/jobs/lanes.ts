@@ -3,7 +3,7 @@ import type { ProjectSettings } from '#contracts';
 import type { Lane } from '#domain/scoring';
 import { InfrastructureError } from '#messaging';
 import { SettingsDirectory } from '#persistence';
-import type { CostLimit } from '../postgres/job-claims.js';
+import type { ClaimedJob, CostLimit } from '../postgres/job-claims.js';
 import { JobStore } from '../postgres/job-store.js';
 import { LaneWorker, type LaneTask } from './lane-worker.js';
 import { costOfOne } from './cost-limits.js';
@@ -38,7 +38,7 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
           concurrency: options.concurrency,
           task: tasks[lane],
           limits: () => this.limitsOf(lane),
-          onError: (error) => this.say(error),
+          onError: (error, job) => this.say(lane, error, job),
         }),
     );
   }
@@ -57,14 +57,15 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const worker of this.workers) worker.nudge();
   }
 
-  /** Projects with a limit on their day's cost, whose model has a price: for one without, the evaluator says what is wrong. */
+  /** Projects with a limit on their day's cost. For a model without a price, the evaluator says what is wrong. */
   async limitsOf(lane: Lane): Promise<CostLimit[]> {
     if (lane !== 'judge' && lane !== 'embedding') return [];
     const all = [...(await this.settings.all())];
     return all.flatMap(([project, settings]) => {
       if (settings.max_cost_usd <= 0) return [];
-      const reserveUsd = costOfOne(lane, settings, this.options.models.prices);
-      return reserveUsd === null ? [] : [{ project, maxUsd: settings.max_cost_usd, reserveUsd }];
+      // Without a price of today's model there may be jobs of yesterday's: a day that is spent stops them too.
+      const reserveUsd = costOfOne(lane, settings, this.options.models.prices) ?? 0;
+      return [{ project, maxUsd: settings.max_cost_usd, reserveUsd }];
     });
   }
 
@@ -74,9 +75,13 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
     return Math.max(costOfOne('judge', settings, prices) ?? 0, costOfOne('embedding', settings, prices) ?? 0);
   }
 
-  private say(error: unknown): void {
+  private say(lane: Lane, error: unknown, job?: ClaimedJob): void {
     // A database that is away is said by the consumers.
-    if (!(error instanceof InfrastructureError))
-      this.logger.warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    if (error instanceof InfrastructureError) return;
+    const which =
+      job === undefined
+        ? `${lane} jobs`
+        : `${job.provider} for turn ${job.t} of ${job.s} (${job.project}), tried again in a minute`;
+    this.logger.warn(`${which}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
 }

@@ -17,7 +17,7 @@ export interface ClaimedJob extends TierKey {
   readonly probing: boolean;
 }
 
-/** A project whose spending is bounded: `reserveUsd` is the most that one value may cost. */
+/** A project whose spending is bounded: `reserveUsd` is the most that one value may cost, 0 when nothing can be said of it. */
 export interface CostLimit {
   readonly project: string;
   readonly maxUsd: number;
@@ -104,7 +104,7 @@ WITH RECURSIVE pairs AS (
     WHERE j.lane = $1 AND (j.project, j.provider) > (p.project, p.provider) ORDER BY j.project, j.provider LIMIT 1) n
 ), open AS (
   SELECT p.project, p.provider, b.project IS NOT NULL AS probing, CASE WHEN b.project IS NULL THEN 2 * $2::int ELSE 1 END AS most,
-    floor((l.max - coalesce(d.cost_usd, 0) - r.usd) / nullif(l.reserve, 0)) AS payable, coalesce(l.reserve, 0) AS reserve
+    CASE WHEN l.reserve > 0 THEN floor((l.max - coalesce(d.cost_usd, 0) - r.usd) / l.reserve) WHEN coalesce(d.cost_usd, 0) + r.usd >= l.max THEN 0 END AS payable, coalesce(l.reserve, 0) AS reserve
   FROM pairs p
   LEFT JOIN scoring.provider_blocks b USING (project, provider)
   LEFT JOIN json_to_recordset($4::json) AS l(project text, max float8, reserve float8) USING (project)
