@@ -3,6 +3,7 @@ import type { Agent } from '../dialect.js';
 import type { SessionName } from '../session.js';
 import { byStart, distinctSpans } from './distinct.js';
 import { endsOf } from './ends.js';
+import { listIn } from './list-in.js';
 import { sameCalls, type SameCalls } from './same-calls.js';
 import { treeOf, type SpanTree } from './span-tree.js';
 import { toolSpans, type Addition } from './tool-spans.js';
@@ -70,11 +71,7 @@ function withAddition(span: Span, addition: Addition | undefined): Span {
 /** For each call the other spans that saw it. */
 function witnessesOf({ keeperOf }: SameCalls): Map<ReceivedSpan, ReceivedSpan[]> {
   const witnesses = new Map<ReceivedSpan, ReceivedSpan[]>();
-  for (const [span, call] of keeperOf) {
-    const known = witnesses.get(call);
-    if (known === undefined) witnesses.set(call, [span]);
-    else known.push(span);
-  }
+  for (const [span, call] of keeperOf) listIn(witnesses, call).push(span);
   return witnesses;
 }
 

@@ -1,4 +1,5 @@
 import type { ReceivedSpan } from '#contracts';
+import { listIn } from './list-in.js';
 import { enclosing, type SpanTree } from './span-tree.js';
 
 /** What is known about spans that are not calls of their own. */
@@ -36,14 +37,8 @@ export function sameCalls(tree: SpanTree): SameCalls {
 
 function grouped(enclosed: ReadonlyMap<ReceivedSpan, ReceivedSpan>): Map<ReceivedSpan, ReceivedSpan[]> {
   const groups = new Map<ReceivedSpan, ReceivedSpan[]>();
-  for (const [inner, outer] of enclosed) add(groups, outer, inner);
+  for (const [inner, outer] of enclosed) listIn(groups, outer).push(inner);
   return groups;
-}
-
-function add<K>(groups: Map<K, ReceivedSpan[]>, key: K, span: ReceivedSpan): void {
-  const group = groups.get(key);
-  if (group === undefined) groups.set(key, [span]);
-  else group.push(span);
 }
 
 function byText(
@@ -54,7 +49,7 @@ function byText(
   const groups = new Map<string, ReceivedSpan[]>();
   for (const span of spans) {
     const text = span.kind === kind ? textOf(span) : undefined;
-    if (text !== undefined) add(groups, text, span);
+    if (text !== undefined) listIn(groups, text).push(span);
   }
   return [...groups.values()].filter((group) => group.length > 1);
 }

@@ -1,5 +1,6 @@
 import type { ReceivedSpan, Span } from '#contracts';
 import { isRecord } from '../json-value.js';
+import { listIn } from './list-in.js';
 import { askedCalls, shownResults, type AskedCall, type ToolResult } from './model-calls.js';
 import { callIdOf } from './same-calls.js';
 
@@ -49,11 +50,7 @@ function matched(asked: readonly AskedCall[], tools: readonly ReceivedSpan[]): M
     taken.add(span);
   }
   const byName = new Map<string, ReceivedSpan[]>();
-  for (const span of tools.filter((one) => callIdOf(one) === undefined && !taken.has(one))) {
-    const queue = byName.get(span.name);
-    if (queue === undefined) byName.set(span.name, [span]);
-    else queue.push(span);
-  }
+  for (const span of tools.filter((one) => callIdOf(one) === undefined && !taken.has(one))) listIn(byName, span.name).push(span);
   for (const queue of byName.values()) queue.reverse();
   for (const call of asked) {
     const span = matches.has(call) ? undefined : byName.get(call.name)?.pop();

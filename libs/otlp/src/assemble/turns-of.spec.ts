@@ -66,6 +66,24 @@ describe('traces without a session', () => {
     expect(turnsOf(conversation).unassigned).toEqual([]);
   });
 
+  it('of a tool alone join by the result that the next request shows, each once and in its time', () => {
+    const ran = (trace: string, at: number, output: unknown): ReceivedSpan =>
+      span(trace, { kind: 'TOOL', started_at: at, output });
+    const tools = [
+      ran('x1', 2, 'found'),
+      ran('x2', 2, 'found'),
+      ran('x3', 2, 'lost'),
+      ran('x0', 1, 'found'),
+      ran('x4', 2, { found: 1 }),
+    ];
+    expect(shape([...conversation, ...tools])).toEqual([
+      ['history-t1', 0, ['t1']],
+      ['history-t1', 1, ['t2', 'x1', 't3']],
+    ]);
+    const left = turnsOf([...conversation, ...tools]).unassigned.map(({ found }) => found.trace.trace_id);
+    expect(left).toEqual(['x0', 'x2', 'x3', 'x4']);
+  });
+
   it('are not joined by anything less than the whole history', () => {
     const other = [model('t1', 1, hi, assistant('ho')), model('t2', 2, [...hi, assistant('hm'), user('look')], assistant('x'))];
     expect(turnsOf(other).turns).toEqual([]);

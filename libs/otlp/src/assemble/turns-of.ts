@@ -1,6 +1,7 @@
 import type { ReceivedSpan, Turn } from '#contracts';
 import { assembleTrace, type AssembledTrace } from './assemble-trace.js';
 import { joinHistories, type JoinedConversation } from './join-histories.js';
+import { listIn } from './list-in.js';
 
 export interface UnassignedTrace {
   readonly found: AssembledTrace;
@@ -19,14 +20,6 @@ export function groupTraces(spans: Iterable<ReceivedSpan>): Map<string, Received
   const traces = new Map<string, ReceivedSpan[]>();
   for (const span of spans) listIn(traces, span.trace_id).push(span);
   return traces;
-}
-
-function listIn<T>(lists: Map<string, T[]>, key: string): T[] {
-  const known = lists.get(key);
-  if (known !== undefined) return known;
-  const made: T[] = [];
-  lists.set(key, made);
-  return made;
 }
 
 /**

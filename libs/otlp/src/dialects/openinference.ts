@@ -47,7 +47,7 @@ export const openinference: Dialect = {
         reasoning_output_tokens: ['llm.token_count.completion_details.reasoning'],
       }),
     ],
-    tools: [tools(tree('llm.tools.'))],
+    tools: [tools(tree('llm.tools.')), tools(json('llm.invocation_parameters'))],
     callId: [text('tool.id'), text('tool_call.id')],
     responseId: [responseId],
     agent: [agent],
