@@ -1,6 +1,15 @@
-import { coverOf, traitsOf, type ComparedRule, type NoveltyCheck, type Proposal, type Traits } from './novelty.js';
+import {
+  coverOf,
+  LEAST_CONTAINMENT,
+  traitsOf,
+  type ComparedRule,
+  type NoveltyCheck,
+  type Proposal,
+  type Traits,
+} from './novelty.js';
 import { byNewest } from './order.js';
-import { isLive } from './rule.js';
+import { isLive, type RuleCore } from './rule.js';
+import { Slots, WordIndex } from './word-index.js';
 
 /** A live rule that already says what a proposal says. */
 export interface Cover<R> {
@@ -29,14 +38,6 @@ export interface Likeness {
 interface Entry<R> {
   readonly rule: R;
   readonly traits: Traits;
-  /** Tokens shared with the proposal of round `round`; of another round it means nothing. */
-  shared: number;
-  round: number;
-}
-
-interface Shelf<R> {
-  readonly entries: Set<Entry<R>>;
-  readonly byToken: Map<string, Entry<R>[]>;
 }
 
 /**
@@ -44,91 +45,80 @@ interface Shelf<R> {
  * taken apart once, and a proposal looks only at rules of its scope that share a word with it. Retired rules are not kept.
  */
 export class NoveltyIndex<R extends ComparedRule> {
-  readonly #entries = new Map<string, Entry<R>>();
-  readonly #byText = new Map<string, Entry<R>[]>();
-  readonly #shelves = new Map<string, Shelf<R>>();
-  #round = 0;
+  readonly #slots = new Slots<Entry<R>>();
+  /** By slot, how many tokens its text has. */
+  readonly #sizes: number[] = [];
+  readonly #slotOf = new Map<string, number>();
+  readonly #byText = new WordIndex();
+  readonly #byScope = new Map<string, { readonly slots: Set<number>; readonly words: WordIndex }>();
 
   constructor(rules: Iterable<R> = []) {
     for (const rule of rules) this.set(rule);
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#slotOf.size;
   }
 
   /** Adds a rule, or takes its new state; a retired rule goes. */
   set(rule: R): void {
     this.delete(rule.id);
     if (!isLive(rule)) return;
-    const entry: Entry<R> = { rule, traits: traitsOf(rule), shared: 0, round: 0 };
-    const shelf = this.#shelfOf(entry.traits.scope);
-    this.#entries.set(rule.id, entry);
-    shelf.entries.add(entry);
-    append(this.#byText, entry.traits.text, entry);
-    for (const token of entry.traits.tokens) append(shelf.byToken, token, entry);
+    const traits = traitsOf(rule);
+    const slot = this.#slots.put({ rule, traits });
+    const scope = this.#byScope.get(traits.scope) ?? { slots: new Set(), words: new WordIndex() };
+    this.#byScope.set(traits.scope, scope);
+    this.#sizes[slot] = traits.tokens.size;
+    this.#slotOf.set(rule.id, slot);
+    this.#byText.add(slot, [traits.text]);
+    scope.slots.add(slot);
+    scope.words.add(slot, traits.tokens);
   }
 
   delete(id: string): void {
-    const entry = this.#entries.get(id);
-    if (entry === undefined) return;
-    const shelf = this.#shelfOf(entry.traits.scope);
-    this.#entries.delete(id);
-    shelf.entries.delete(entry);
-    remove(this.#byText, entry.traits.text, entry);
-    for (const token of entry.traits.tokens) remove(shelf.byToken, token, entry);
+    const slot = this.#slotOf.get(id);
+    const entry = slot === undefined ? undefined : this.#slots.get(slot);
+    if (slot === undefined || entry === undefined) return;
+    const { text, scope: name, tokens } = entry.traits;
+    const scope = this.#byScope.get(name);
+    this.#slotOf.delete(id);
+    this.#byText.remove(slot, [text]);
+    scope?.slots.delete(slot);
+    scope?.words.remove(slot, tokens);
+    if (scope?.slots.size === 0) this.#byScope.delete(name);
+    this.#slots.free(slot);
   }
 
   /** Whether a proposal says something new; without likeness by its words alone. */
   check(proposal: Proposal, likeness?: Likeness): Novelty<R> {
     const traits = traitsOf(proposal);
-    const covers = new Map<Entry<R>, NoveltyCheck>();
-    for (const entry of this.#byText.get(traits.text) ?? []) covers.set(entry, 'exact_text');
-    const shelf = this.#shelves.get(traits.scope);
-    if (shelf !== undefined) {
-      for (const entry of this.#sharing(shelf, traits)) {
-        const check = covers.has(entry) ? null : coverOf(traits, entry.traits, entry.shared);
-        if (check !== null) covers.set(entry, check);
-      }
-      if (likeness !== undefined) addLikeOnes(covers, shelf.entries, likeness);
+    const covers: Cover<R>[] = [];
+    const same = new Set(this.#byText.slotsOf(traits.text));
+    for (const slot of same) this.#addCover(covers, slot, () => 'exact_text');
+    const scope = this.#byScope.get(traits.scope);
+    if (scope === undefined) return verdictOf(covers);
+    const counts = this.#slots.counts();
+    scope.words.count(traits.tokens, 1, counts);
+    for (const slot of scope.slots) {
+      const shared = counts[slot] ?? 0;
+      const smaller = Math.min(this.#sizes[slot] ?? 0, traits.tokens.size);
+      if (likeness === undefined && shared < smaller * LEAST_CONTAINMENT) continue;
+      if (same.has(slot)) continue;
+      this.#addCover(covers, slot, (entry) => coverOf(traits, entry.traits, shared) ?? likenessTo(entry.rule, likeness));
     }
-    return verdictOf([...covers].map(([{ rule }, check]) => ({ rule, check })));
+    return verdictOf(covers);
   }
 
-  /** The rules of a shelf that share a token, each with how many. */
-  #sharing(shelf: Shelf<R>, { tokens }: Traits): Entry<R>[] {
-    this.#round += 1;
-    const found: Entry<R>[] = [];
-    for (const token of tokens) {
-      for (const entry of shelf.byToken.get(token) ?? []) {
-        if (entry.round !== this.#round) {
-          entry.round = this.#round;
-          entry.shared = 0;
-          found.push(entry);
-        }
-        entry.shared += 1;
-      }
-    }
-    return found;
-  }
-
-  #shelfOf(scope: string): Shelf<R> {
-    const known = this.#shelves.get(scope) ?? { entries: new Set(), byToken: new Map() };
-    this.#shelves.set(scope, known);
-    return known;
+  #addCover(covers: Cover<R>[], slot: number, checkOf: (entry: Entry<R>) => NoveltyCheck | null): void {
+    const entry = this.#slots.get(slot);
+    const check = entry === undefined ? null : checkOf(entry);
+    if (entry !== undefined && check !== null) covers.push({ rule: entry.rule, check });
   }
 }
 
-function addLikeOnes<R extends ComparedRule>(
-  covers: Map<Entry<R>, NoveltyCheck>,
-  entries: Iterable<Entry<R>>,
-  { cosineWith, threshold }: Likeness,
-): void {
-  for (const entry of entries) {
-    if (covers.has(entry)) continue;
-    const cosine = cosineWith(entry.rule.id);
-    if (cosine !== null && cosine > threshold) covers.set(entry, 'semantic_duplicate');
-  }
+function likenessTo(rule: RuleCore, likeness: Likeness | undefined): NoveltyCheck | null {
+  const cosine = likeness?.cosineWith(rule.id) ?? null;
+  return likeness !== undefined && cosine !== null && cosine > likeness.threshold ? 'semantic_duplicate' : null;
 }
 
 function verdictOf<R extends ComparedRule>(unsorted: readonly Cover<R>[]): Novelty<R> {
@@ -138,16 +128,4 @@ function verdictOf<R extends ComparedRule>(unsorted: readonly Cover<R>[]): Novel
   const [by] = covers;
   if (by === undefined) return { verdict: 'novel', covers: [] };
   return { verdict: by.rule.status === 'candidate' ? 'already_covered' : 'duplicate', by, covers };
-}
-
-function append<V>(lists: Map<string, V[]>, key: string, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}
-
-function remove<V>(lists: Map<string, V[]>, key: string, value: V): void {
-  const rest = (lists.get(key) ?? []).filter((one) => one !== value);
-  if (rest.length === 0) lists.delete(key);
-  else lists.set(key, rest);
 }

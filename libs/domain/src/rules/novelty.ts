@@ -54,6 +54,12 @@ const SAME_FAILURE = { jaccard: 0.3, containment: 0.55 };
 const SAME_SUBJECT = { jaccard: 0.4, containment: 0.65 };
 const SUBJECTS_SHARED = 2;
 
+/**
+ * Below this containment no check can hold. The lowest are a containment of 0.55 and a jaccard of 0.30, and a jaccard of j is at
+ * least a containment of 2j / (1 + j); rounded down, so that it never decides.
+ */
+export const LEAST_CONTAINMENT = 0.46;
+
 export function traitsOf({ rule, scope, tags, failure_signatures }: Proposal): Traits {
   return {
     text: normalRuleText(rule),

@@ -1,7 +1,8 @@
 import { tokens } from '../text/index.js';
-import { byNewest, byStanding, firstOf } from './order.js';
+import { byNewest, byStanding } from './order.js';
 import type { RuleCore } from './rule.js';
 import { GLOBAL_SCOPE } from './scope.js';
+import { Slots, WordIndex } from './word-index.js';
 
 /** What search looks at. */
 export interface SearchableRule extends RuleCore {
@@ -18,11 +19,9 @@ export interface Ranked<R> {
 
 interface Entry<R> {
   readonly rule: R;
-  /** How much each of its tokens counts. */
-  readonly weights: ReadonlyMap<string, number>;
-  /** Weights found by the query of round `round`; of another round it means nothing. */
-  hits: number;
-  round: number;
+  readonly tagWords: readonly string[];
+  /** Words of text, rationale and metric that are no words of its tags. */
+  readonly textWords: readonly string[];
 }
 
 const TAG_WEIGHT = 2;
@@ -33,9 +32,12 @@ const TEXT_WEIGHT = 1;
  * query tokens in its text, rationale or metric only) / query tokens. Stop words count. Ties: newest first, then by id.
  */
 export class SearchIndex<R extends SearchableRule> {
-  readonly #entries = new Map<string, Entry<R>>();
-  readonly #byToken = new Map<string, Set<Entry<R>>>();
-  #round = 0;
+  readonly #slots = new Slots<Entry<R>>();
+  readonly #slotOf = new Map<string, number>();
+  readonly #tags = new WordIndex();
+  readonly #texts = new WordIndex();
+  /** The slots in the order of `byNewest`. */
+  readonly #newest: number[] = [];
 
   constructor(rules: Iterable<R> = []) {
     for (const rule of rules) this.set(rule);
@@ -43,45 +45,54 @@ export class SearchIndex<R extends SearchableRule> {
 
   set(rule: R): void {
     this.delete(rule.id);
-    const entry: Entry<R> = { rule, weights: weightsOf(rule), hits: 0, round: 0 };
-    this.#entries.set(rule.id, entry);
-    for (const token of entry.weights.keys()) {
-      const known = this.#byToken.get(token);
-      if (known === undefined) this.#byToken.set(token, new Set([entry]));
-      else known.add(entry);
-    }
+    const entry = entryOf(rule);
+    const slot = this.#slots.put(entry);
+    this.#slotOf.set(rule.id, slot);
+    this.#tags.add(slot, entry.tagWords);
+    this.#texts.add(slot, entry.textWords);
+    this.#newest.splice(this.#placeOf(rule), 0, slot);
   }
 
   delete(id: string): void {
-    const entry = this.#entries.get(id);
-    if (entry === undefined) return;
-    this.#entries.delete(id);
-    for (const token of entry.weights.keys()) {
-      const known = this.#byToken.get(token);
-      known?.delete(entry);
-      if (known?.size === 0) this.#byToken.delete(token);
-    }
+    const slot = this.#slotOf.get(id);
+    const entry = slot === undefined ? undefined : this.#slots.get(slot);
+    if (slot === undefined || entry === undefined) return;
+    this.#slotOf.delete(id);
+    this.#tags.remove(slot, entry.tagWords);
+    this.#texts.remove(slot, entry.textWords);
+    this.#newest.splice(this.#newest.indexOf(slot), 1);
+    this.#slots.free(slot);
   }
 
   get(id: string): R | undefined {
-    return this.#entries.get(id)?.rule;
+    const slot = this.#slotOf.get(id);
+    return slot === undefined ? undefined : this.#slots.get(slot)?.rule;
   }
 
+  /** All rules, newest first. */
   *rules(): Generator<R> {
-    for (const { rule } of this.#entries.values()) yield rule;
+    for (const slot of this.#newest) {
+      const entry = this.#slots.get(slot);
+      if (entry !== undefined) yield entry.rule;
+    }
   }
 
   /** The `limit` best of the rules asked for; those without a word of the query fill up to the limit. */
   rank(query: string, limit: number, isAskedFor: (rule: R) => boolean): Ranked<R>[] {
     const words = tokens(query);
-    this.#count(words);
-    const round = this.#round;
-    const hitsOf = (entry: Entry<R>): number => (entry.round === round ? entry.hits : 0);
-    const asked = filter(this.#entries.values(), ({ rule }) => isAskedFor(rule));
-    return firstOf(asked, limit, (a, b) => hitsOf(b) - hitsOf(a) || byNewest(a.rule, b.rule)).map((entry) => ({
-      rule: entry.rule,
-      score: words.length === 0 ? 0 : hitsOf(entry) / words.length,
-    }));
+    const hits = this.#slots.counts();
+    this.#tags.count(words, TAG_WEIGHT, hits);
+    this.#texts.count(words, TEXT_WEIGHT, hits);
+    // Going through them newest first fills each level in its final order; nothing has to be sorted.
+    const levels: R[][] = Array.from({ length: TAG_WEIGHT * words.length + 1 }, () => []);
+    for (const slot of this.#newest) {
+      const level = levels[hits[slot] ?? 0];
+      if (level === undefined || level.length >= limit) continue;
+      const rule = this.#slots.get(slot)?.rule;
+      if (rule !== undefined && isAskedFor(rule)) level.push(rule);
+    }
+    const scored = levels.map((rules, hit) => rules.map((rule) => ({ rule, score: hit / Math.max(1, words.length) })));
+    return scored.reverse().flat().slice(0, Math.max(0, limit));
   }
 
   /** Every active `global` rule, oldest first, then the `limit` best of the other active ones. */
@@ -91,25 +102,23 @@ export class SearchIndex<R extends SearchableRule> {
     return [...globals.sort(byStanding), ...others.map(({ rule }) => rule)];
   }
 
-  #count(words: readonly string[]): void {
-    this.#round += 1;
-    for (const word of words) {
-      for (const entry of this.#byToken.get(word) ?? []) {
-        if (entry.round !== this.#round) entry.hits = 0;
-        entry.round = this.#round;
-        entry.hits += entry.weights.get(word) ?? 0;
-      }
+  /** How many rules come before it. */
+  #placeOf(rule: R): number {
+    let low = 0;
+    let high = this.#newest.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const found = this.#slots.get(this.#newest[middle] ?? -1);
+      if (found !== undefined && byNewest(found.rule, rule) <= 0) low = middle + 1;
+      else high = middle;
     }
+    return low;
   }
 }
 
-function weightsOf({ rule, rationale, metric, tags }: SearchableRule): Map<string, number> {
-  const weights = new Map<string, number>();
-  for (const token of tokens(`${rule}\n${rationale}\n${metric ?? ''}`)) weights.set(token, TEXT_WEIGHT);
-  for (const token of tokens(tags.join('\n'))) weights.set(token, TAG_WEIGHT);
-  return weights;
-}
-
-function* filter<T>(items: Iterable<T>, isKept: (item: T) => boolean): Generator<T> {
-  for (const item of items) if (isKept(item)) yield item;
+function entryOf<R extends SearchableRule>(rule: R): Entry<R> {
+  const tagWords = tokens(rule.tags.join('\n'));
+  const tagged = new Set(tagWords);
+  const text = tokens(`${rule.rule}\n${rule.rationale}\n${rule.metric ?? ''}`);
+  return { rule, tagWords, textWords: text.filter((word) => !tagged.has(word)) };
 }
