@@ -35,3 +35,45 @@ export {
   type ScopeCheck,
 } from './scope.js';
 export { SearchIndex, type Ranked, type SearchableRule } from './search-index.js';
+export {
+  changeRule,
+  isDelivered,
+  isHeld,
+  newCandidate,
+  type Hold,
+  type HoldMode,
+  type RuleActor,
+  type RuleChange,
+  type RuleChanged,
+  type RuleState,
+} from './life-cycle.js';
+export {
+  LIST_MAX,
+  RuleLibrary,
+  SEARCH_DEFAULT,
+  SEARCH_MAX,
+  type Narrowing,
+  type ScopeAnswer,
+  type ScopeEntry,
+  type ScopeList,
+  type SearchAnswer,
+  type StatusAnswer,
+} from './library.js';
+export { lintCodes, lintRule, type LintCode, type LintFinding } from './lint.js';
+export { preamble } from './preamble.js';
+export { INDEX_FILE, renderFiles, renderIndex, renderScope, scopeFile } from './render.js';
+export { checkRuleText, RULE_TEXT_MAX, type RuleTextCheck } from './rule-text.js';
+export {
+  PROVISIONAL_HEADING,
+  READ_BOUNDS,
+  UNBOUNDED,
+  withoutSession,
+  type Answer,
+  type Bounds,
+  type Exposure,
+  type FoundRule,
+  type ReadableRule,
+  type Reader,
+  type Reading,
+  type ShownRule,
+} from './shown-rule.js';
