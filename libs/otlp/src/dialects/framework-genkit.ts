@@ -3,6 +3,7 @@ import type { Dialect, Reader, TokenUsage } from '../dialect.js';
 import { isRecord, member } from '../json-value.js';
 import { json, messages, text, tools } from '../readers.js';
 import type { SpanView } from '../span-view.js';
+import { once } from './framework-once.js';
 
 const KINDS: ReadonlyMap<unknown, ReceivedSpan['kind']> = new Map([
   ['model', 'LLM'],
@@ -18,6 +19,9 @@ const KINDS: ReadonlyMap<unknown, ReceivedSpan['kind']> = new Map([
   ['embedder', 'EMBEDDING'],
 ]);
 
+const input = once(json('genkit:input'));
+const output = once(json('genkit:output'));
+
 /** Genkit: `genkit:*`, with what every action took and gave as JSON. A model's name is `provider/model`. */
 export const genkit: Dialect = {
   name: 'genkit',
@@ -25,8 +29,8 @@ export const genkit: Dialect = {
   fields: {
     kind: [(span) => KINDS.get(subtype(span)) ?? (span.has('genkit:type') ? 'CHAIN' : undefined)],
     name: [(span) => (subtype(span) === 'tool' ? text('genkit:name')(span) : undefined)],
-    input: [ofModels(messages(said('genkit:input', 'messages'), 'user')), json('genkit:input')],
-    output: [ofModels(messages(said('genkit:output', 'message'), 'assistant')), json('genkit:output')],
+    input: [ofModels(messages(said(input, 'messages'), 'user')), input],
+    output: [ofModels(messages(said(output, 'message'), 'assistant')), output],
     model: [ofModels(text('genkit:name'))],
     usage: [usage],
     tools: [ofModels(tools(requested))],
@@ -43,14 +47,14 @@ function ofModels<T>(reader: Reader<T>): Reader<T> {
 }
 
 function requested(span: SpanView): unknown {
-  const request = json('genkit:input')(span);
+  const request = input(span);
   return isRecord(request) ? member(request, 'tools') : undefined;
 }
 
 /** A model's messages: `{ role, content: [{ text } | { toolRequest } | { toolResponse } | ...] }`. */
-function said(key: string, name: 'messages' | 'message'): Reader<unknown> {
+function said(reader: Reader<unknown>, name: 'messages' | 'message'): Reader<unknown> {
   return (span) => {
-    const value = json(key)(span);
+    const value = reader(span);
     return isRecord(value) ? [member(value, name) ?? []].flat().map(withKnownParts) : value;
   };
 }
@@ -80,8 +84,8 @@ const COUNTS = [
 ] as const;
 
 function usage(span: SpanView): TokenUsage | undefined {
-  const output = subtype(span) === 'model' ? json('genkit:output')(span) : undefined;
-  const counts = isRecord(output) ? member(output, 'usage') : undefined;
+  const answer = subtype(span) === 'model' ? output(span) : undefined;
+  const counts = isRecord(answer) ? member(answer, 'usage') : undefined;
   if (!isRecord(counts)) return undefined;
   const found = COUNTS.map(([name, key]) => [name, member(counts, key)] as const);
   return Object.fromEntries(found.filter((pair): pair is readonly [(typeof pair)[0], number] => typeof pair[1] === 'number'));

@@ -2,9 +2,12 @@ import type { Agent, Dialect } from '../dialect.js';
 import { isRecord, member } from '../json-value.js';
 import { json, messages, text, tools } from '../readers.js';
 import type { SpanView } from '../span-view.js';
+import { once } from './framework-once.js';
 
 /** Of a span that is no tool's or no model's ADK writes the other attributes all the same, as `{}`. */
 const PREFIX = 'gcp.vertex.agent.';
+
+const request = once(json(`${PREFIX}llm_request`));
 
 /** Google's Agent Development Kit: the whole request and response of the model, and what tools took and gave, as JSON. */
 export const googleAdk: Dialect = {
@@ -31,7 +34,7 @@ function filled(value: unknown): unknown {
 /** Gemini's JSON as the Python client prints it: the members of parts are spelled with underscores. */
 function inCamelCase(name: string) {
   return (span: SpanView): unknown => {
-    const value = json(PREFIX + name)(span);
+    const value = name === 'llm_request' ? request(span) : json(PREFIX + name)(span);
     return isRecord(value) && Object.keys(value).length > 0
       ? { messages: contentsOf(value).map(toCamelCase), ...system(value) }
       : undefined;
@@ -79,7 +82,7 @@ function agent(span: SpanView): Agent | undefined {
 }
 
 function declarations(span: SpanView): unknown {
-  const request = json(`${PREFIX}llm_request`)(span);
-  const config = isRecord(request) ? member(request, 'config') : undefined;
+  const found = request(span);
+  const config = isRecord(found) ? member(found, 'config') : undefined;
   return isRecord(config) ? member(config, 'tools') : undefined;
 }

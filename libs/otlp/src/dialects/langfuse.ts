@@ -4,6 +4,7 @@ import { firstMember, fromJsonText, isRecord, member } from '../json-value.js';
 import { json, kindFrom, messages, text } from '../readers.js';
 import type { SpanView } from '../span-view.js';
 import { toTools } from '../to-tools.js';
+import { once } from './framework-once.js';
 import {
   argumentsOf,
   fromRoleLines,
@@ -13,6 +14,12 @@ import {
   toolResult,
   withoutDefinitions,
 } from './langfuse-values.js';
+
+const input = once(json('langfuse.observation.input'));
+const output = once((span) => {
+  const value = json('langfuse.observation.output')(span);
+  return value === NONE && isRoleLines(span.peek('langfuse.observation.input')) ? undefined : value;
+});
 
 /**
  * The Langfuse SDKs: `langfuse.observation.*`. `span`, their word for whatever has no better one, is no answer, so that other dialects of
@@ -66,15 +73,6 @@ export const langfuse: Dialect = {
     ],
   },
 };
-
-function input(span: SpanView): unknown {
-  return json('langfuse.observation.input')(span);
-}
-
-function output(span: SpanView): unknown {
-  const value = json('langfuse.observation.output')(span);
-  return value === NONE && isRoleLines(span.peek('langfuse.observation.input')) ? undefined : value;
-}
 
 function isType(span: SpanView, type: string): boolean {
   return text('langfuse.observation.type')(span)?.toLowerCase() === type;

@@ -4,9 +4,13 @@ import type { Conversation } from '../messages.js';
 import { json } from '../readers.js';
 import type { SpanView } from '../span-view.js';
 import { toConversation } from '../to-conversation.js';
+import { once } from './framework-once.js';
 
 /** Stands for content that was not recorded: no words, or equal texts would be compared. */
 const ELIDED = '<elided>';
+
+const listed = once(json('events'));
+const conversation = once((span) => toConversation(runMessages(span), 'user'));
 
 /**
  * `events`: the messages of a call as the GenAI events of before 1.37, in one list. The answer is the choice, where there is one, else the
@@ -14,7 +18,7 @@ const ELIDED = '<elided>';
  */
 export function eventMessages(side: 'input' | 'output'): Reader<Conversation> {
   return (span) => {
-    const events = json('events')(span) ?? bodies(span, side);
+    const events = listed(span) ?? bodies(span, side);
     if (!Array.isArray(events)) return undefined;
     const [input, output] = splitEvents(events.map(withRole).filter((event) => event !== undefined));
     return side === 'input' ? toConversation(input, 'user') : toConversation(output, 'assistant');
@@ -32,7 +36,7 @@ function bodies(span: SpanView, side: 'input' | 'output'): unknown[] | undefined
 /** The messages of an agent's run: up to the last one of the user it is the request, after it the answer. */
 export function agentMessages(side: 'input' | 'output'): Reader<Conversation> {
   return (span) => {
-    const all = toConversation(runMessages(span), 'user')?.messages;
+    const all = conversation(span)?.messages;
     if (all === undefined) return undefined;
     const end = all.findLastIndex(({ role }) => role === 'user') + 1;
     const part = side === 'input' ? all.slice(0, end) : all.slice(end);

@@ -4,6 +4,7 @@ import { firstMember, isRecord, member, textOrUndefined } from '../json-value.js
 import { json, messages, raw, text, tools } from '../readers.js';
 import type { SpanView } from '../span-view.js';
 import { toTools } from '../to-tools.js';
+import { once } from './framework-once.js';
 import { agentMessages, eventMessages, streamedAnswer } from './logfire-messages.js';
 
 /** What the instrumentations of Logfire call their spans: templates, the same for every call. The first match counts. */
@@ -29,6 +30,7 @@ const ANSWERED = [
   'output',
   'error',
 ];
+const request = once(json('request_data'));
 /** Logfire's level of an error. */
 const ERROR_LEVEL = 17;
 
@@ -52,7 +54,7 @@ export const logfire: Dialect = {
       agentMessages('input'),
       ofModelCalls(messages(json('input'), 'user')),
       unless('gen_ai.input.messages', eventMessages('input')),
-      unless('gen_ai.input.messages', messages(json('request_data'), 'user')),
+      unless('gen_ai.input.messages', messages(request, 'user')),
       messages(json('raw_input'), 'user'),
       json('request'),
     ],
@@ -113,8 +115,8 @@ function functionName(span: SpanView): string | undefined {
 
 function requestMember(key: string): Reader<unknown> {
   return (span) => {
-    const request = json('request_data')(span);
-    return isRecord(request) ? member(request, key) : undefined;
+    const found = request(span);
+    return isRecord(found) ? member(found, key) : undefined;
   };
 }
 

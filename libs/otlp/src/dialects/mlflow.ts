@@ -3,6 +3,7 @@ import type { Dialect, Reader, TokenUsage } from '../dialect.js';
 import { isRecord } from '../json-value.js';
 import { json, messages, text, tools } from '../readers.js';
 import type { SpanView } from '../span-view.js';
+import { once } from './framework-once.js';
 
 const KINDS: ReadonlyMap<unknown, ReceivedSpan['kind']> = new Map([
   ['LLM', 'LLM'],
@@ -16,6 +17,9 @@ const KINDS: ReadonlyMap<unknown, ReceivedSpan['kind']> = new Map([
   ['RERANKER', 'RETRIEVER'],
   ['EMBEDDING', 'EMBEDDING'],
 ]);
+
+const inputs = once(json('mlflow.spanInputs'));
+const outputs = once(json('mlflow.spanOutputs'));
 
 /** MLflow: what went in and came out as JSON text, whichever library it traced; so are all its attributes. */
 export const mlflow: Dialect = {
@@ -31,14 +35,6 @@ export const mlflow: Dialect = {
     session: [plainText('mlflow.trace.session')],
   },
 };
-
-function inputs(span: SpanView): unknown {
-  return json('mlflow.spanInputs')(span);
-}
-
-function outputs(span: SpanView): unknown {
-  return json('mlflow.spanOutputs')(span);
-}
 
 function ofModelCalls<T>(reader: Reader<T>): Reader<T> {
   return (span) => (KINDS.get(json('mlflow.spanType')(span)) === 'LLM' ? reader(span) : undefined);

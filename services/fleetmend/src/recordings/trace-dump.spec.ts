@@ -237,9 +237,9 @@ shared('recorded traces', () => {
       .filter((path) => path.endsWith('.json'))
       .map((path) => join(folder, path));
     const { turns, rejected } = await importOf(files);
-    expect([turns.length, rejected.length, rejected.filter((reason) => reason.includes('a single span')).length]).toEqual([
-      26, 49, 49,
-    ]);
+    expect(turns).toHaveLength(26);
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(rejected.filter((reason) => !reason.includes('no session: the trace is a single span'))).toEqual([]);
     expect(sessionsOf(turns)).toHaveLength(6);
   });
 });
