@@ -38,6 +38,13 @@ describe('an assembled trace', () => {
     expect(trace.spans[0]).toMatchObject({ parent_span_id: null, metadata: { missing_parent: 'gone' } });
   });
 
+  it('below a span of another system is told by its topmost span, and has no root', () => {
+    const top = span('top', { parent_span_id: 'elsewhere', kind: 'CHAIN', status: 'OK', input: 'hi', output: 'ho' });
+    const { trace, rootEnded } = assembleTrace([top, span('a', { parent_span_id: 'top', kind: 'LLM', output: 'no' })]);
+    expect(trace).toMatchObject({ name: 'top', status: 'OK', input: 'hi', output: 'ho', ended_at: 2_000 });
+    expect(rootEnded).toBe(false);
+  });
+
   it('of parents that go round in a circle cuts the circle at its first span', () => {
     const { trace } = assembleTrace([span('b', { parent_span_id: 'a' }), span('a', { parent_span_id: 'b' })]);
     expect(trace.spans.map(({ span_id, parent_span_id }) => [span_id, parent_span_id])).toEqual([

@@ -44,11 +44,11 @@ export function assembleTrace(spans: readonly ReceivedSpan[]): AssembledTrace {
     withAddition(withWitnesses(plainSpan(span, tree, same), witnesses.get(span) ?? []), completed.get(span)),
   );
   const beside = derived.map(({ span, by }) => ({ ...span, parent_span_id: tree.parentOf.get(by)?.span_id ?? null }));
-  const { root } = tree;
+  const { root, top } = tree;
   return {
     trace: {
       trace_id: first.trace_id,
-      ...(root === undefined ? {} : { name: root.name, status: root.status }),
+      ...(top === undefined ? {} : { name: top.name, status: top.status }),
       started_at: first.started_at,
       ...endOf(tree),
       ...said(endsOf(tree, calls)),

@@ -10,14 +10,14 @@ export interface Ends {
 }
 
 /**
- * From the root span, else from the outermost agents (the first one's input, the last one's output), else from the first request to a model and the last answer of one. Messages come down
+ * From the topmost span, else from the outermost agents (the first one's input, the last one's output), else from the first request to a model and the last answer of one. Messages come down
  * to the words of the last user or assistant; a last answer that only calls tools is an empty one.
  * @param calls the model calls of the trace, in order
  */
 export function endsOf(tree: SpanTree, calls: readonly ReceivedSpan[]): Ends {
   const within = enclosing(tree, 'AGENT', []);
   const agents = tree.spans.filter((span) => span.kind === 'AGENT' && !within.has(span));
-  const roots = tree.root === undefined ? [] : [tree.root];
+  const roots = tree.top === undefined ? [] : [tree.top];
   return {
     input: plainText([...roots, ...agents, ...calls].find((span) => isSaid(span.input))?.input, 'request'),
     output: plainText([...roots, ...agents.reverse(), ...calls.slice(-1)].find((span) => isSaid(span.output))?.output, 'answer'),

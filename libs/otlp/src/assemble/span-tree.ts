@@ -10,6 +10,8 @@ export interface SpanTree {
   readonly orphans: readonly string[];
   /** The first span that names no parent. */
   readonly root: ReceivedSpan | undefined;
+  /** The root, else the first span that hangs from nothing: its parent was recorded elsewhere, or has not come. */
+  readonly top: ReceivedSpan | undefined;
 }
 
 /** @param spans distinct, in order. Where parents go round in a circle, the first span of the circle hangs from nothing. */
@@ -24,7 +26,8 @@ export function treeOf(spans: readonly ReceivedSpan[]): SpanTree {
     else parentOf.set(span, parent);
   }
   cutCircles(spans, parentOf);
-  return { spans, parentOf, orphans, root: spans.find((span) => span.parent_span_id === null) };
+  const root = spans.find((span) => span.parent_span_id === null);
+  return { spans, parentOf, orphans, root, top: root ?? spans.find((span) => !parentOf.has(span)) };
 }
 
 /** Every span is walked over once: `settled` ones lead to a top. */
