@@ -25,7 +25,7 @@ export function registerTurns(program: Command, finish: Finish): void {
   example(
     withRecordings(withGateway(turns.command('import')))
       .description(
-        'import recorded conversations: JSONL of turn.ended, tau-bench (JSONL or JSON), SWE-agent .traj; importing twice changes nothing',
+        'import recorded conversations and traces: JSONL of turn.ended, OTLP (JSON, protobuf), exports of OpenAI Agents and Langfuse, tau-bench (JSONL or JSON), SWE-agent .traj; importing twice changes nothing',
       )
       .argument('<file...>', 'files, or - for JSONL on standard input')
       .option('--project <project>', 'make sure that the key is of this project')
