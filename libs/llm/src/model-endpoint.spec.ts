@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { after, answer, answerJson, embeddings, hang, json, reset, status, truncated, vectorOf, type Reply } from '#testing';
 import { scriptedEndpoint } from '../fixtures/endpoint.js';
@@ -25,6 +25,20 @@ async function failure(call: Promise<unknown>): Promise<ModelError> {
   );
   if (!(error instanceof ModelError)) throw new Error(`expected a ModelError, got ${String(error)}`);
   return error;
+}
+
+/** What a call fails with when Node's fetch fails for this cause. */
+async function failureOfFetch(cause: object): Promise<ModelError> {
+  await using scripted = await scriptedEndpoint([]);
+  const fetch = jest.spyOn(globalThis, 'fetch').mockImplementation(() => {
+    const reason = Object.assign(new Error('in its own words'), cause);
+    return Promise.reject(new TypeError('fetch failed', { cause: reason }));
+  });
+  try {
+    return await failure(scripted.endpoint.chat(CHAT));
+  } finally {
+    fetch.mockRestore();
+  }
 }
 
 const refuses = (text: string, code = 400): Reply => status(code, { error: { message: text } });
@@ -210,6 +224,30 @@ describe('a failing endpoint', () => {
     expect(error.message).toContain('ECONNREFUSED');
   });
 
+  it.each([
+    ['a connection that takes too long', { code: 'UND_ERR_CONNECT_TIMEOUT' }],
+    ["the operating system's time-out of a connection", { code: 'ETIMEDOUT', syscall: 'connect' }],
+    ['a refused connection', { code: 'ECONNREFUSED' }],
+    ['a name that is not found', { code: 'ENOTFOUND' }],
+    ['names that cannot be asked for', { code: 'EAI_AGAIN' }],
+    ['a host that cannot be reached', { code: 'EHOSTUNREACH' }],
+    ['a network that cannot be reached', { code: 'ENETUNREACH' }],
+  ])('is unavailable, and cost nothing, on %s', async (_, cause) => {
+    const error = await failureOfFetch(cause);
+    expect(error).toMatchObject({ kind: 'unavailable', usage: { calls: 3, inputTokens: 0, costUsd: 0, notes: [] } });
+  });
+
+  it.each([
+    ['timeout', { code: 'UND_ERR_HEADERS_TIMEOUT' }, 1],
+    ['timeout', { code: 'UND_ERR_BODY_TIMEOUT' }, 1],
+    ['unavailable', { code: 'ETIMEDOUT', syscall: 'read' }, 3],
+    ['unavailable', { code: 'UND_ERR_SOCKET' }, 3],
+  ])('is %s, and may have charged for it, on %j after the request was sent', async (kind, cause, calls) => {
+    const error = await failureOfFetch(cause);
+    expect(error).toMatchObject({ kind, usage: { calls, notes: ['tokens estimated'] } });
+    expect(error.usage.inputTokens).toBeGreaterThan(0);
+  });
+
   it.each<[string, Reply]>([
     ['headers', hang()],
     [
@@ -291,9 +329,14 @@ describe('concurrency and cancellation', () => {
   });
 
   it('frees the slot of a cancelled request', async () => {
-    const signal = AbortSignal.timeout(20);
-    await using scripted = await scriptedEndpoint([hang(), answer('Hi')], { concurrency: 1 });
-    const cancelled = failure(scripted.endpoint.chat({ ...CHAT, signal }));
+    const abort = new AbortController();
+    const cancelWhenThere = (index: number): Reply => {
+      if (index > 0) return answer('Hi');
+      setTimeout(() => abort.abort(), 20);
+      return hang();
+    };
+    await using scripted = await scriptedEndpoint(({ index }) => cancelWhenThere(index), { concurrency: 1 });
+    const cancelled = failure(scripted.endpoint.chat({ ...CHAT, signal: abort.signal }));
     const next = scripted.endpoint.chat(CHAT);
     expect((await cancelled).kind).toBe('cancelled');
     expect((await next).text).toBe('Hi');

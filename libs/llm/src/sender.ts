@@ -116,11 +116,18 @@ function notJson({ status, headers, text }: HttpReply): ModelError {
   return new ModelError('config', explain('config', detail), { status });
 }
 
-/** Whoever hangs up in the middle, or cannot read the answer, may have to pay for it all the same. */
+/** Whoever hangs up in the middle, or cannot read the answer, may have to pay for it all the same; never for what was not sent. */
 function mayBeCharged({ kind, status, cause }: ModelError): boolean {
+  if (wasNeverSent(cause)) return false;
   if (kind === 'timeout' || kind === 'cancelled') return true;
-  if (kind !== 'unavailable') return false;
-  return status === undefined ? !codesOf(cause).some((code) => NEVER_SENT.includes(code)) : status < 300;
+  return kind === 'unavailable' && (status === undefined || status < 300);
+}
+
+function wasNeverSent(error: unknown): boolean {
+  if (!isRecord(error)) return false;
+  // The operating system's own time-out has the same code while it connects and later.
+  if (error['syscall'] === 'connect' || NEVER_SENT.includes(String(error['code']))) return true;
+  return wasNeverSent(error['cause']);
 }
 
 /** Codes of an error and of what caused it, as Node's network and undici give them. */
@@ -155,7 +162,8 @@ class Deadline {
 
   errorOf(error: unknown): ModelError {
     if (this.caller?.aborted === true) return cancelled(this.caller);
-    if (this.late || codesOf(error).some((code) => /^UND_ERR_\w+_TIMEOUT$/.test(code))) {
+    // A connection that undici gave up before our own time was over is an outage, not a slow answer.
+    if (this.late || (!wasNeverSent(error) && codesOf(error).some((code) => /^UND_ERR_\w+_TIMEOUT$/.test(code)))) {
       return new ModelError('timeout', explain('timeout', `no complete answer in ${this.timeoutMs} ms`), { cause: error });
     }
     if (codesOf(error).some((code) => /CERT|SIGNATURE/.test(code))) {
