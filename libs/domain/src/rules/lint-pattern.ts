@@ -6,7 +6,7 @@ export interface LintPattern {
 }
 
 /** A few words within one clause. Bounded, so that a pattern takes no time on long texts. */
-export const NEAR = String.raw`[^.;!?\n]{0,40}?\b`;
+export const NEAR = String.raw`[^.;!?]{0,40}?\b`;
 
 /** One of these words or phrases, separated by `|`. */
 export const any = (words: string): string => `(?:${words})`;
@@ -30,11 +30,15 @@ export function unlessNegatedAtAll(...parts: readonly string[]): LintPattern {
   return { ...words(...parts), unless: NEGATED_AT_ALL };
 }
 
+/** How far back a sentence is looked at. */
+const SENTENCE_MAX = 400;
+
 /** The first place where the text says it, null when it does not. */
 export function firstMatch(text: string, patterns: readonly LintPattern[]): string | null {
   for (const { match, unless } of patterns) {
     for (const found of text.matchAll(match)) {
-      const sentence =
+      const before = text.slice(Math.max(0, found.index - SENTENCE_MAX), found.index);
+      const sentence = before.split(/[.;!?]/).at(-1) ?? '';
         text
           .slice(0, found.index)
           .split(/[.;!?\n]/)

@@ -1,4 +1,4 @@
-import { redactText } from '../text/index.js';
+import { collapseWhiteSpace, redactText } from '../text/index.js';
 import { loopTalk } from './lint-loop-talk.js';
 import { firstMatch, type LintPattern } from './lint-pattern.js';
 import { addresses, policyOverrides, secretsInWords, toolGrants } from './lint-powers.js';
@@ -33,11 +33,16 @@ const REASONS: Readonly<Record<LintCode, string>> = {
 
 /**
  * What is wrong with a rule's sanitised text, the first finding of each kind; nothing is the usual answer. It is a fence of words
- * against the plain forms, not a proof: what the rule can reach is bounded by the agent's own tools. Compatibility forms of
- * letters (full-width and the like) are read as the letters they look like.
+ * against the plain forms in English, not a proof: what a rule can reach is bounded by the agent's own tools. Letters are read
+ * as what they look like (full-width, accented), and what is invisible is not there.
  */
 export function lintRule(text: string): LintFinding[] {
-  const plain = text.normalize('NFKC').replace(/[‘’]/g, "'");
+  const plain = collapseWhiteSpace(
+    text
+      .normalize('NFKD')
+      .replace(/[\p{M}\p{Cf}]/gu, '')
+      .replace(/[‘’]/g, "'"),
+  );
   const findings: LintFinding[] = [];
   for (const code of lintCodes) {
     const found = firstMatch(plain, PATTERNS[code]) ?? (code === 'credentials' ? embeddedSecret(plain) : null);

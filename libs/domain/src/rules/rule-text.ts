@@ -1,4 +1,4 @@
-import { codePointLength, sanitize, SANITIZED_MAX, snippet } from '../text/index.js';
+import { sanitize, SANITIZED_MAX, snippet } from '../text/index.js';
 import { lintRule, type LintFinding } from './lint.js';
 
 /** Code points that a rule, and its rationale, may have. */
@@ -13,13 +13,10 @@ export type RuleTextCheck =
  * @param what how the refusal names the text
  */
 export function checkRuleText(proposed: string, what: 'rule' | 'rationale' = 'rule'): RuleTextCheck {
-  // The lint sees all of what was proposed: nothing may hide behind the cut.
-  const whole = sanitize(proposed, { maxLength: 0 });
-  if (whole.trim() === '') return { accepted: false, error: `${what} text must not be empty`, findings: [] };
-  const findings = lintRule(whole);
+  const text = sanitize(proposed, { maxLength: RULE_TEXT_MAX });
+  if (text.trim() === '') return { accepted: false, error: `${what} text must not be empty`, findings: [] };
+  const findings = lintRule(text);
   const [first] = findings;
-  if (first !== undefined)
-    return { accepted: false, error: `${what} text refused ("${snippet(first.found, 80)}"): ${first.reason}`, findings };
-  const text = codePointLength(whole) > RULE_TEXT_MAX ? sanitize(whole, { maxLength: RULE_TEXT_MAX }) : whole;
-  return { accepted: true, text };
+  if (first === undefined) return { accepted: true, text };
+  return { accepted: false, error: `${what} text refused ("${snippet(first.found, 80)}"): ${first.reason}`, findings };
 }
