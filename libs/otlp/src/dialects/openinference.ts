@@ -6,7 +6,11 @@ import type { SpanView } from '../span-view.js';
 /** Arize's conventions: `openinference.span.kind`, `llm.*`, `input.value`. Messages are numbered attributes. */
 export const openinference: Dialect = {
   name: 'openinference',
-  speaks: (span) => span.hasFamily('openinference') || span.hasFamily('llm.input_messages') || span.has('llm.model_name'),
+  speaks: (span) =>
+    span.hasFamily('openinference') ||
+    span.hasFamily('llm.input_messages') ||
+    span.hasFamily('llm.token_count') ||
+    span.has('llm.model_name'),
   fields: {
     kind: [
       kindFrom('openinference.span.kind', {
@@ -25,6 +29,7 @@ export const openinference: Dialect = {
     name: [text('tool.name')],
     input: [
       messages(tree('llm.input_messages.'), 'user'),
+      ofModelCalls(messages(json('llm.prompts'), 'user')),
       ofModelCalls(messages(json('input.value'), 'user')),
       ofTools(raw('tool.parameters')),
       ofTools(raw('input.value')),

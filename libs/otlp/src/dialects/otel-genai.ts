@@ -49,8 +49,16 @@ export const otelGenai: Dialect = {
         input_tokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
         output_tokens: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'],
         total_tokens: ['gen_ai.usage.total_tokens', 'llm.usage.total_tokens'],
-        cache_read_input_tokens: ['gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.cache_read_input_tokens'],
-        cache_creation_input_tokens: ['gen_ai.usage.cache_creation.input_tokens', 'gen_ai.usage.cache_creation_input_tokens'],
+        cache_read_input_tokens: [
+          'gen_ai.usage.cache_read.input_tokens',
+          'gen_ai.usage.cache_read_input_tokens',
+          'gen_ai.usage.input_cached_tokens',
+        ],
+        cache_creation_input_tokens: [
+          'gen_ai.usage.cache_creation.input_tokens',
+          'gen_ai.usage.cache_creation_input_tokens',
+          'gen_ai.usage.input_cache_creation',
+        ],
         reasoning_output_tokens: ['gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_output_tokens'],
       }),
     ],
