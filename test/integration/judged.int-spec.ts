@@ -93,7 +93,7 @@ describe('a judged metric', () => {
     ]);
     await scene.pipeline.settle();
     expect(scene.pipeline.of('.turn.evaluated').map(({ payload }) => payload['complete'])).toEqual([false]);
-    await desk.all('judge');
+    expect([await desk.once('judge', 1), await desk.once('judge', 1)]).toEqual([1, 1]);
     expect(scene.answers().map(({ turn_index, answer: n, pending }) => [turn_index, n, pending])).toEqual([
       [0, 1, true],
       [0, 2, false],
