@@ -39,10 +39,6 @@ export function firstMatch(text: string, patterns: readonly LintPattern[]): stri
     for (const found of text.matchAll(match)) {
       const before = text.slice(Math.max(0, found.index - SENTENCE_MAX), found.index);
       const sentence = before.split(/[.;!?]/).at(-1) ?? '';
-        text
-          .slice(0, found.index)
-          .split(/[.;!?\n]/)
-          .at(-1) ?? '';
       if (unless === undefined || !unless.test(sentence)) return found[0];
     }
   }
