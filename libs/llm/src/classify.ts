@@ -41,15 +41,22 @@ const NO_CREDIT = /insufficient (balance|credits?|funds)|credit balance is too l
 /** Groq: the model wrote something that is not JSON, and its text is withheld. */
 const NOT_JSON_CODES = ['json_validate_failed'];
 
-/** The error that a reply with an error status, or an error in its body, amounts to. */
-export function errorOf(reply: HttpReply, now: number): ModelError {
-  const said = readErrorBody(reply.text);
+/** The error that a reply with an error status, or an error in its body, amounts to. `hide` takes secrets out of its words. */
+export function errorOf(reply: HttpReply, now: number, hide?: (text: string) => string): ModelError {
+  if (reply.status >= 300 && reply.status < 400) return redirected(reply.status);
+  const said = readErrorBody(reply.text, hide);
   const status = reply.status < 400 ? statusIn(said) : reply.status;
   const refusal = new EndpointRefusal(status, said);
   const kind = kindOf(status, said);
   const waits = kind === 'rate_limit' || kind === 'unavailable';
   const retryAfterMs = waits ? retryHintMs(reply.headers, said, now) : undefined;
   return new ModelError(kind, explain(kind, refusal.message), { status, retryAfterMs, cause: refusal });
+}
+
+/** Followed, it would take the key and the headers of one endpoint to another. */
+function redirected(status: number): ModelError {
+  const detail = `HTTP ${status}, and redirects are not followed: set the final address as base_url`;
+  return new ModelError('config', explain('config', detail), { status });
 }
 
 /** Some routers answer 200 and put the status into the error; without one it counts as the provider's failure. */

@@ -17,12 +17,12 @@ const TEXT_MAX = 2000;
 /**
  * Understands `{error: {message, type, code, param}}` (OpenAI and most), `{error: "…"}`, `{message}`, `{detail: "…"}` and
  * `{detail: [{loc, msg}]}` (FastAPI), a list of one of these (Gemini), an inner error (Azure), a provider's own text in
- * metadata (OpenRouter), and plain text.
+ * metadata (OpenRouter), and plain text. `hide` takes secrets out of the text before it is cut.
  */
-export function readErrorBody(body: string): ErrorBody {
+export function readErrorBody(body: string, hide: (text: string) => string = (text) => text): ErrorBody {
   const read = parseJson(body);
   const outer = read.ok && Array.isArray(read.value) ? (read.value as unknown[])[0] : read.ok ? read.value : undefined;
-  if (!isRecord(outer)) return { text: body.slice(0, TEXT_MAX), codes: [], params: [], retryDelays: [] };
+  if (!isRecord(outer)) return { text: hide(body).slice(0, TEXT_MAX), codes: [], params: [], retryDelays: [] };
   const error = isRecord(outer['error']) ? outer['error'] : {};
   const records = [outer, error, ...recordsIn(error['innererror'])];
   const details = [...listOf(outer['detail']), ...listOf(error['details'])].filter(isRecord);
@@ -30,7 +30,7 @@ export function readErrorBody(body: string): ErrorBody {
   const raw = isRecord(error['metadata']) ? error['metadata']['raw'] : undefined;
   const text = [...said, raw].filter((part) => typeof part === 'string').join('; ');
   return {
-    text: (text === '' ? body : text).slice(0, TEXT_MAX),
+    text: hide(text === '' ? body : text).slice(0, TEXT_MAX),
     codes: records.flatMap((record) => [record['code'], record['type'], record['status']]).flatMap(asCode),
     params: [error['param'], ...details.map((item) => item['loc'])].flatMap(asParam),
     retryDelays: details.map((item) => item['retryDelay']).filter((delay) => typeof delay === 'string'),

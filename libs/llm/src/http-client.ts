@@ -65,22 +65,28 @@ export class HttpClient extends OpenAI {
   }
 }
 
-/** The headers to send; looked at here, because fetch quotes a bad one, key and all, in its error. */
+/** The headers to send; looked at here, because fetch quotes a bad one, or an address with a password, in its error. */
 function checked({ baseUrl, apiKey, headers }: EndpointOptions): Record<string, string | null> {
-  if (!URL.canParse(baseUrl)) throw new ModelError('config', explain('config', `base_url ${baseUrl} is not a URL`));
+  if (!URL.canParse(baseUrl)) throw unusable('base_url is not a URL');
+  const { username, password } = new URL(baseUrl);
+  if (username !== '' || password !== '') throw unusable('base_url holds a user or a password: give a key or headers instead');
   const key = apiKey?.trim() ?? '';
   const all = { Authorization: key === '' ? null : `Bearer ${key}`, ...headers };
   for (const [name, value] of Object.entries(all)) {
     if (value !== null && !/^[\x20-\x7e]*$/.test(value)) {
-      throw new ModelError('config', explain('config', `header ${name} holds characters that cannot be sent`));
+      throw unusable(`header ${name} holds characters that cannot be sent`);
     }
   }
   return all;
 }
 
+function unusable(detail: string): ModelError {
+  return new ModelError('config', explain('config', detail));
+}
+
 /** Reads the body before handing the reply on, so that time-out and cancellation hold to its last byte. */
 async function fetchWhole(url: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
+  const response = await fetch(url, { ...init, redirect: 'manual' });
   const { status, statusText, headers } = response;
   if (BODILESS.includes(status)) return response;
   return new Response(await bodyOf(response), { status, statusText, headers });

@@ -378,7 +378,9 @@ describe('headers', () => {
   it.each<[string, object]>([
     ['a key with a line break inside', { apiKey: 'sk-secret\nx' }],
     ['a header with a character of another alphabet', { headers: { 'x-team': 'secret к' } }],
-    ['a base_url that is not one', { baseUrl: 'api.example.com/v1' }],
+    ['a base_url that is not one', { baseUrl: 'secret.example.com/v1' }],
+    ['a base_url with a password', { baseUrl: 'https://me:secret@example.com/v1' }],
+    ['a base_url with a user', { baseUrl: 'https://secret@example.com/v1' }],
   ])('cannot be made of %s, and the error does not quote a secret', async (_, options) => {
     const error = await failure(scriptedEndpoint([], options));
     expect(error.kind).toBe('config');
@@ -392,6 +394,35 @@ describe('headers', () => {
     await keyless.endpoint.chat(CHAT);
     const sent = [scripted, keyless].map(({ server }) => server.requests[0]?.headers.authorization);
     expect(sent).toEqual(['Bearer sk-test', undefined]);
+  });
+
+  it('do not go where a redirect leads', async () => {
+    await using other = await scriptedEndpoint([answer('Hi')]);
+    const leads = (code: number): Reply => status(code, '', { location: `${other.server.url}/chat/completions` });
+    await using scripted = await scriptedEndpoint(({ index }) => leads([301, 302, 303, 307, 308][index] ?? 308));
+    for (const code of [301, 302, 303, 307, 308]) {
+      const error = await failure(scripted.endpoint.chat(CHAT));
+      expect(error).toMatchObject({ kind: 'config', status: code, usage: { calls: 1, costUsd: 0 } });
+      expect(error.message).toMatch(/redirects are not followed: set the final address as base_url/);
+    }
+    expect(other.server.requests).toEqual([]);
+  });
+
+  it.each<[string, (headers: object) => Reply]>([
+    ['a message', (headers) => status(401, { error: { message: `refused: ${JSON.stringify(headers)}` } })],
+    ['a plain text', (headers) => status(403, JSON.stringify(headers))],
+    ['a web page', (headers) => status(404, `<html>${JSON.stringify(headers)}`, { 'content-type': 'text/html' })],
+    ['details', (headers) => status(422, { detail: [{ loc: ['body'], msg: JSON.stringify(headers) }] })],
+    ["another provider's words", (headers) => status(400, { error: { metadata: { raw: JSON.stringify(headers) } } })],
+    ['an error in an answer of 200', (headers) => json({ error: { code: 400, message: JSON.stringify(headers) } })],
+    ['a text that is cut off inside of it', () => status(400, `${'x'.repeat(1990)}key-of-ours-1`)],
+  ])('are not in the error when the endpoint echoes them in %s', async (_, reply) => {
+    const headers = { 'x-gateway': 'Token word-of-ours', 'x-more': 'key-of-ours-1-and-more', 'x-team': 'red' };
+    await using scripted = await scriptedEndpoint(({ headers: sent }) => reply(sent), { apiKey: 'key-of-ours-1', headers });
+    const error = await failure(scripted.endpoint.chat(CHAT));
+    const told = `${error.message} ${(error.cause as Error).message} ${JSON.stringify(error.cause)}`;
+    expect(told).toContain('[redacted]');
+    expect(told).not.toMatch(/key-of|word-of|and-more/);
   });
 
   it('take nothing from the environment', async () => {

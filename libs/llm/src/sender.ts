@@ -6,6 +6,7 @@ import type { Meter } from './meter.js';
 import { explain, ModelError } from './model-error.js';
 import { cancelled, Pacer, Patience } from './pacer.js';
 import type { EndpointOptions } from './requests.js';
+import { secretHider } from './secrets.js';
 import { countTokens } from './tokens.js';
 
 /** Failures before anything was sent. */
@@ -40,6 +41,7 @@ type Outcome<T> = { readonly value: T } | { readonly failure: ModelError };
 export class Sender {
   private readonly client: HttpClient;
   private readonly pacer: Pacer;
+  private readonly hide: (text: string) => string;
 
   constructor(
     private readonly options: EndpointOptions,
@@ -47,6 +49,7 @@ export class Sender {
   ) {
     this.client = new HttpClient(options);
     this.pacer = new Pacer(options.concurrency, clock);
+    this.hide = secretHider(options);
   }
 
   /** @throws ModelError; its usage is for the caller to fill in from the meter */
@@ -92,13 +95,13 @@ export class Sender {
   }
 
   private objectIn(reply: HttpReply): Record<string, unknown> {
-    if (reply.status >= 300) throw errorOf(reply, this.clock.now());
+    if (reply.status >= 300) throw errorOf(reply, this.clock.now(), this.hide);
     const read = parseJson(reply.text);
     if (!read.ok) throw notJson(reply);
     if (!isRecord(read.value)) throw unusable('an answer that is not an object', reply.status);
     const { error, choices, data } = read.value;
     if (error !== undefined && error !== null && choices === undefined && data === undefined) {
-      throw errorOf(reply, this.clock.now());
+      throw errorOf(reply, this.clock.now(), this.hide);
     }
     return read.value;
   }
