@@ -1,5 +1,5 @@
 import type { Score } from '#contracts';
-import { firstCodePoints, storable } from '#domain/text';
+import { redactText, sanitize, storable } from '#domain/text';
 
 /** Spans at fault that a score names: enough to look at, and a thousand failing calls still make a small message. */
 const SPANS_MAX = 50;
@@ -11,7 +11,10 @@ export function boundedScore(score: Score): Score {
   return { ...score, reason: boundedReason(score.reason), spans: score.spans.slice(0, SPANS_MAX) };
 }
 
-/** Cut, and without what the database cannot store: a cut in the middle of a character leaves half of it. */
+/**
+ * Fit for tables, journal, events and eyes: without secrets that an endpoint's words may repeat, without what steers a terminal or
+ * a prompt, at most 2,000 characters, and without what the database cannot store.
+ */
 export function boundedReason(reason: string | null): string | null {
-  return reason === null ? null : String(storable(firstCodePoints(reason, REASON_MAX)).value);
+  return reason === null ? null : String(storable(sanitize(redactText(reason), { maxLength: REASON_MAX })).value);
 }
