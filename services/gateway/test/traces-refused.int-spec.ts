@@ -111,6 +111,13 @@ describe('a large body', () => {
     expect(most).toBeLessThan(160 * MIB);
   }, 60_000);
 
+  it('of millions of empty parts is answered 413 before any is made', async () => {
+    const empty = `{"resourceSpans":[${'{},'.repeat(3_000_000)}{}]}`;
+    const wanted = { status: 413, message: expect.stringContaining('2,000,000') };
+    expect(await post(empty)).toMatchObject(wanted);
+    expect(await post(Buffer.alloc(6_000_000, Buffer.from([0x0a, 0])), PROTOBUF)).toMatchObject(wanted);
+  }, 60_000);
+
   it('is refused with 503 while too many others are being read, and small ones are not', async () => {
     const holders = [holdOpen(fixture.url, 47 * MIB, 60 * MIB), holdOpen(fixture.url, 47 * MIB, 60 * MIB)];
     await eventually(async () => (await heldBytes()) >= 94 * MIB, 20_000);

@@ -8,6 +8,7 @@ import { notStored, ProblemError, problemOf } from '../http/problem.js';
 import type { Bodies } from '../ingest/bodies.js';
 import type { Broker } from '../jetstream/broker.js';
 import { ByteBudget } from './byte-budget.js';
+import { hasTooManyParts, MAX_PARTS } from './count-parts.js';
 import type { OtlpEncoding } from './encoding.js';
 import type { OtlpMetrics } from './otlp-metrics.js';
 import { chunksOf, type Chunk, type WrittenSpan } from './span-chunks.js';
@@ -139,6 +140,10 @@ export class TracesIngest {
 const AGAIN = 'Send it again after Retry-After seconds; what is stored already is not stored twice.';
 
 function decode(encoding: OtlpEncoding, body: Uint8Array): DecodedTraces {
+  if (hasTooManyParts(encoding, body)) {
+    const detail = `The body has more than ${MAX_PARTS.toLocaleString('en')} objects, lists or messages: send fewer spans per request.`;
+    throw new ProblemError(problemOf('too-large', 413, detail));
+  }
   try {
     return decodeTraces(body, encoding);
   } catch (error) {

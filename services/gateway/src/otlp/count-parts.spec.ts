@@ -1,0 +1,34 @@
+import { expect, it } from '@jest/globals';
+import { hasTooManyParts, MAX_PARTS } from './count-parts.js';
+
+const json = (parts: number): Buffer => Buffer.from(`{"resourceSpans":[${'{},'.repeat(parts)}{}]}`);
+/** Field 1, length 0, over and over. */
+const resources = (parts: number): Buffer => Buffer.alloc(2 * parts, Buffer.from([0x0a, 0]));
+
+function field(number: number, inner: Uint8Array): Buffer {
+  const length: number[] = [];
+  for (let rest = inner.length; length.length === 0 || rest > 0; rest = Math.floor(rest / 128))
+    length.push((rest % 128) + (rest >= 128 ? 128 : 0));
+  return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), inner]);
+}
+const inSpan = (inner: Uint8Array): Buffer => field(1, field(2, field(2, inner)));
+/** A span with so many empty attributes. */
+const attributes = (parts: number): Buffer => inSpan(Buffer.alloc(2 * parts, Buffer.from([0x4a, 0])));
+
+it.each([
+  ['empty objects', 'json', json],
+  ['empty messages', 'protobuf', resources],
+  ['empty attributes', 'protobuf', attributes],
+] as const)('%s beyond the limit are too many, up to it they are not', (_, encoding, make) => {
+  expect(hasTooManyParts(encoding, make(MAX_PARTS + 1_000))).toBe(true);
+  expect(hasTooManyParts(encoding, make(MAX_PARTS - 1_000))).toBe(false);
+});
+
+it('what lies in a text of a span does not count as messages, however long it is', () => {
+  const name = Buffer.alloc(8 * MAX_PARTS, Buffer.from([0x0a, 0]));
+  expect(hasTooManyParts('protobuf', inSpan(field(5, name)))).toBe(false);
+});
+
+it('what is no protobuf is left to the decoder', () => {
+  expect(hasTooManyParts('protobuf', Buffer.alloc(3 * MAX_PARTS, 0xff))).toBe(false);
+});
