@@ -24,7 +24,6 @@ export interface RoundResult {
   readonly wrong: string[];
 }
 
-const MINUTE = 60_000;
 const CHUNK = 25;
 
 type Disturbance = (world: World, random: () => number) => Promise<void>;
@@ -159,7 +158,7 @@ async function importElsewhere(world: World, { project }: RoundOptions, turns: r
 async function whatIsWrong(world: World, { project, clean }: RoundOptions): Promise<string[]> {
   const { loop } = world;
   try {
-    await loop.quiet(2 * MINUTE);
+    await loop.quiet(world.quietMs);
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }

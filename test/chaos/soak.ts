@@ -7,6 +7,8 @@ import { chaosRound } from './harness.js';
 import { World } from './world.js';
 
 const DISTURB_MS = 30_000;
+const FLEET = { sessions: 36, turns: 30 };
+const JUDGED_FLEET = { sessions: 12, turns: 10 };
 
 /**
  * `npm run soak -- --minutes 30 --seed 7`: rounds of chaos, each with a seed of its own, until the time is over or one fails.
@@ -26,7 +28,7 @@ async function soak(): Promise<number> {
   const world = await World.start({ judged: values.judges });
   try {
     for (let seed = first; seed === first || Date.now() < until; seed += 1) {
-      const turns = [...recordings, ...fleet({ seed, sessions: 36, turns: 30 })];
+      const turns = [...recordings, ...fleet({ seed, ...(values.judges ? JUDGED_FLEET : FLEET) })];
       const wrong = await oneRound(world, seed, turns);
       if (wrong.length === 0) continue;
       console.log(`seed ${seed}:\n${wrong.join('\n')}`);

@@ -39,6 +39,11 @@ export class World {
     return world;
   }
 
+  /** How long the loop may take to come to rest: a judged turn takes some ten times the work of a checked one. */
+  get quietMs(): number {
+    return (this.model === undefined ? 2 : 6) * MINUTE;
+  }
+
   get processes(): ServiceProcess[] {
     return [...this.loop.services, ...(this.gateway === undefined ? [] : [this.gateway.service])];
   }
@@ -65,7 +70,7 @@ export class World {
     (this.model?.requests as ModelRequest[] | undefined)?.splice(0);
     await this.createProject(project);
     await this.loop.publish(project, turns);
-    await this.loop.quiet(2 * MINUTE);
+    await this.loop.quiet(this.quietMs);
     return this.loop.state(project);
   }
 
