@@ -84,6 +84,24 @@ describe('a verifier', () => {
     );
   });
 
+  it('is not asked what no message can hold: the question is given up at once, journaled as what it is', async () => {
+    await stage();
+    await verifying(() => 1);
+    await scene.query(`INSERT INTO scoring.verifiers (project, answered_at) VALUES ('default', now())`);
+    await refresh();
+    await scene.pipeline.ended(turn(0, { end_state: { log: 'x'.repeat((connection.info?.max_payload ?? 0) + 1) } }), turn(1));
+    await desk.all('verifier');
+    expect(outcomes()).toEqual([[1, 1, 'scored', 1, null]]);
+    expect(await verifierJobs()).toEqual([]);
+    expect(await scene.query(`SELECT type, t, doc FROM journal.events`)).toMatchObject([
+      {
+        type: 'score_failed',
+        t: 0,
+        doc: { metric: 'outcome_correct', code: 'too_large', error: expect.stringContaining('bytes') },
+      },
+    ]);
+  });
+
   it('that cannot tell is no breach', async () => {
     await stage();
     await verifying(() => null);

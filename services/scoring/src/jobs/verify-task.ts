@@ -1,4 +1,5 @@
 import { OUTCOME_METRIC, verifyAnswer, type VerifyRequest } from '#contracts';
+import { QuestionTooLarge } from '../nats/requests.js';
 import type { LoadedJob } from '../postgres/job-store.js';
 import type { VerifierStore } from '../postgres/verifier-store.js';
 import type { Verifiers } from '../verifiers.js';
@@ -31,7 +32,7 @@ export class VerifyTask implements LaneTask {
     });
   }
 
-  /** Null: recorded. Otherwise what becomes of the job. */
+  /** Null: recorded, or given up. Otherwise what becomes of the job. */
   private async verify({ job, session, turn }: LoadedJob, signal: AbortSignal): Promise<Unverified | null> {
     const { project, attempts, s, t } = job;
     try {
@@ -49,7 +50,9 @@ export class VerifyTask implements LaneTask {
       return null;
     } catch (error) {
       if (error instanceof Trouble) return unasked(error.ending);
-      throw error;
+      if (!(error instanceof QuestionTooLarge)) throw error;
+      await this.store.giveUp(job, 'too_large', error.message);
+      return null;
     }
   }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '#persistence';
 import type { Ending } from '../job-ending.js';
 import type { ClaimedJob } from './job-claims.js';
+import { giveUpJob } from './job-expiry.js';
 import { saveJobResult } from './job-results.js';
 import { ScoreStore, type PostedScore } from './score-store.js';
 
@@ -43,5 +44,10 @@ export class VerifierStore {
   /** No verdict. `answered`: the verifier is there all the same. */
   async end(job: ClaimedJob, ending: Ending, answered: boolean): Promise<void> {
     await this.work.run((tx) => saveJobResult(tx, { ...NOTHING, job, ending, answered }));
+  }
+
+  /** No verdict, ever. */
+  async giveUp(job: ClaimedJob, code: string, error: string): Promise<void> {
+    await this.work.run((tx) => giveUpJob(tx, job, { code, error }));
   }
 }
