@@ -80,6 +80,51 @@ describe('everything that scoring does at once', () => {
   });
 });
 
+describe('results of one project', () => {
+  it('wait for each other only where its spending is counted, when all else is done', async () => {
+    scene = await Scene.open();
+    const desk = await scene.desk();
+    await scene.pipeline.ended(turn(0));
+    await scene.query(
+      `INSERT INTO scoring.spend (project, day, cost_usd) VALUES ('default', (now() AT TIME ZONE 'utc')::date, 0)`,
+    );
+    const other = await scene.desk();
+    let release = (): void => undefined;
+    const counting = other.work.run(async (tx) => {
+      await tx.query('UPDATE scoring.spend SET cost_usd = 1');
+      await new Promise<void>((resolve) => (release = resolve));
+    });
+    const saving = desk.all('judge');
+    // Tiers are settled by an update of the turn's row.
+    const settled = (): Promise<unknown[]> =>
+      scene.query(
+        `SELECT 1 FROM pg_locks w JOIN pg_locks h USING (pid) WHERE NOT w.granted AND h.granted AND h.mode = 'RowExclusiveLock'
+         AND h.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND h.relation = 'scoring.turns'::regclass`,
+      );
+    await eventually(async () => (await settled()).length > 0);
+    release();
+    await Promise.all([counting, saving]);
+    expect(scene.answers()).toHaveLength(1);
+  });
+});
+
+describe('leases that are kept while jobs expire', () => {
+  it('never wait for each other in a circle', async () => {
+    scene = await Scene.open();
+    const desk = await scene.desk();
+    await scene.pipeline.ended(...Array.from({ length: 60 }, (_, index) => turn(index)));
+    const held = (await desk.take('judge', 60)).map(({ job }) => job);
+    expect(held).toHaveLength(60);
+    for (let round = 0; round < 10; round += 1) {
+      await scene.query(`UPDATE scoring.score_jobs SET expires_at = CASE WHEN t < $1 THEN now() ELSE expires_at END`, [
+        6 * (round + 1),
+      ]);
+      await Promise.all([desk.store.renew([...held].reverse()), desk.store.expire(), desk.store.renew(held)]);
+    }
+    expect(await scene.jobs()).toBe(0);
+  });
+});
+
 describe('the time-outs of every second', () => {
   it('answer what is due and give up what is over, in any number, and know the verifiers', async () => {
     scene = await Scene.open({ report_wait_s: 0 });

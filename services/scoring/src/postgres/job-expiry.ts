@@ -16,8 +16,10 @@ export async function expireJobs(tx: Transaction, most: number): Promise<number>
   if (due.length === 0) return 0;
   await lockTurns(tx, due);
   const gone = await tx.query<TierKey & { provider: string; error: string | null }>(
-    `DELETE FROM scoring.score_jobs j USING json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, provider text)
-     WHERE j.s = k.s AND j.t = k.t AND j.tier = k.tier AND j.provider = k.provider AND j.expires_at <= now()
+    `WITH due AS (SELECT j.s, j.t, j.tier, j.provider FROM scoring.score_jobs j
+       JOIN json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, provider text) USING (s, t, tier, provider)
+       WHERE j.expires_at <= now() ORDER BY j.s, j.t, j.tier, j.provider FOR UPDATE OF j)
+     DELETE FROM scoring.score_jobs j USING due k WHERE j.s = k.s AND j.t = k.t AND j.tier = k.tier AND j.provider = k.provider
      RETURNING j.s, j.t, j.tier, j.provider, j.last_error AS error`,
     [JSON.stringify(due.map(({ s, t, tier, provider }) => ({ s, t, tier, provider })))],
   );

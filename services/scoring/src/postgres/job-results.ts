@@ -48,15 +48,17 @@ export async function saveJobResult(tx: Transaction, result: JobResult): Promise
     'SELECT 1 FROM scoring.score_jobs WHERE s = $1 AND t = $2 AND tier = $3 AND provider = $4 AND lease = $5 FOR UPDATE',
     [job.s, job.t, job.tier, job.provider, job.lease],
   );
+  if (held.length > 0) {
+    await saveStages(tx, job, stages);
+    await saveValues(tx, job, evaluated);
+    await journalFailures(tx, job, evaluated);
+    await endClaim(tx, job, ending);
+    await noteProvider(tx, job, ending, answered);
+    if (evaluated.length > 0) await settleTiers(tx, [job]);
+  }
   // A job that is not ours when we save once more was most likely saved by us: its cost is counted already.
+  // Last, for all results of a project pass through the one row of its day.
   if (held.length > 0 || result.again !== true) await saveSpendings(tx, job, spendings);
-  if (held.length === 0) return;
-  await saveStages(tx, job, stages);
-  await saveValues(tx, job, evaluated);
-  await journalFailures(tx, job, evaluated);
-  await endClaim(tx, job, ending);
-  await noteProvider(tx, job, ending, answered);
-  if (evaluated.length > 0) await settleTiers(tx, [job]);
 }
 
 async function saveValues(tx: Transaction, job: ClaimedJob, evaluated: readonly Evaluated[]): Promise<void> {

@@ -93,13 +93,15 @@ export class JobStore {
     });
   }
 
-  /** Keeps what this process works on from being taken over. */
+  /** Keeps what this process works on from being taken over. Locked in the order of `expireJobs`. */
   async renew(jobs: readonly ClaimedJob[]): Promise<void> {
     await this.work.run((tx) =>
       tx.query(
-        `UPDATE scoring.score_jobs j SET leased_until = now() + interval '${LEASE_S} seconds'
-         FROM json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, provider text, lease uuid)
-         WHERE j.s = k.s AND j.t = k.t AND j.tier = k.tier AND j.provider = k.provider AND j.lease = k.lease`,
+        `WITH held AS (SELECT j.s, j.t, j.tier, j.provider FROM scoring.score_jobs j
+           JOIN json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, provider text, lease uuid) USING (s, t, tier, provider, lease)
+           ORDER BY j.s, j.t, j.tier, j.provider FOR UPDATE OF j)
+         UPDATE scoring.score_jobs j SET leased_until = now() + interval '${LEASE_S} seconds' FROM held h
+         WHERE j.s = h.s AND j.t = h.t AND j.tier = h.tier AND j.provider = h.provider`,
         [JSON.stringify(jobs)],
       ),
     );
