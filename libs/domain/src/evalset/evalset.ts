@@ -61,6 +61,18 @@ export function isReplayable({ replayInput }: EvalCase): boolean {
   return replayInput !== null && replayInput !== undefined;
 }
 
+/** What a turn's end state gives to replay: an empty one gives nothing. */
+export function replayInputOf(endState: unknown): unknown {
+  if (endState === null || endState === undefined) return null;
+  return typeof endState === 'object' && Object.keys(endState).length === 0 ? null : endState;
+}
+
+/** A case as lists show it: its input may be large, and may hold what only the replay needs to know. */
+export function caseSummary(one: EvalCase): Omit<EvalCase, 'replayInput'> & { readonly replayable: boolean } {
+  const { replayInput: _, ...shown } = one;
+  return { ...shown, replayable: isReplayable(one) };
+}
+
 /** Failures that share a signature with those given, newest first. Wins never match. */
 export function matchingCases(set: EvalSet, signatures: readonly string[]): EvalCase[] {
   const wanted = new Set(signatures);

@@ -1,9 +1,11 @@
 export {
   attachInput,
   captureCase,
+  caseSummary,
   isReplayable,
   matchingCases,
   removeCase,
+  replayInputOf,
   sortedSignature,
   type CaptureResult,
   type CaseKind,

@@ -1,4 +1,5 @@
 import type { LiveBets } from './live-e-process.js';
+import { pairedEvidence } from './paired-e-process.js';
 import { countedSessions, evidenceOf, liveEffect, replayEffect, type TrialEvidence, type TrialState } from './trial.js';
 
 export interface TrialSettings {
@@ -55,7 +56,7 @@ export type TrialVerdict =
  */
 export function decideTrial(state: TrialState, bets: LiveBets, settings: TrialSettings, context = noContext): TrialVerdict {
   const evidence = evidenceOf(state, bets);
-  if (isHarmful(evidence, settings, context)) return { verdict: 'retire', reason: 'harmful' };
+  if (isHarmful(state, evidence.total.harm, settings.trial_alpha_harm, context)) return { verdict: 'retire', reason: 'harmful' };
   const source: Source = evidence.live.help >= evidence.replay.help ? 'live' : 'replay';
   const obstacle = obstacleTo(state, evidence, source, { settings, context });
   if (obstacle === null) return { verdict: 'promote', source };
@@ -65,11 +66,10 @@ export function decideTrial(state: TrialState, bets: LiveBets, settings: TrialSe
 }
 
 /** Ville's bound on the whole, or on one metric of the wins, each with its share of the error. */
-function isHarmful({ total, winHarm }: TrialEvidence, { trial_alpha_harm: alpha }: TrialSettings, { winMetrics }: TrialContext) {
-  if (total.harm >= Math.log(1 / alpha)) return true;
-  const metrics = Object.values(winHarm);
-  const bound = Math.log(Math.max(metrics.length, winMetrics) / alpha);
-  return metrics.some((harm) => harm >= bound);
+function isHarmful({ wins }: TrialState, totalHarm: number, alpha: number, { winMetrics }: TrialContext): boolean {
+  if (totalHarm >= Math.log(1 / alpha)) return true;
+  const metrics = Object.values(wins);
+  return metrics.some((sums) => pairedEvidence(sums).harm >= Math.log(Math.max(metrics.length, winMetrics) / alpha));
 }
 
 function obstacleTo(

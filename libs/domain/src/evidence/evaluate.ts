@@ -8,6 +8,7 @@ import {
   liveEffect,
   observe,
   replayEffect,
+  winHarm,
   type Observation,
   type TrialEvidence,
   type TrialState,
@@ -16,6 +17,8 @@ import {
 /** Everything that a verdict is stored with. */
 export interface TrialSummary {
   readonly evidence: TrialEvidence;
+  /** Log e-values for harm on wins, by metric. */
+  readonly winHarm: Readonly<Record<string, number>>;
   readonly effect: { readonly live: number | null; readonly replay: number | null };
   /** Of the live effect; the true one stays inside at all times, but for a share of `trial_alpha` of trials. Null without a session. */
   readonly interval: Interval | null;
@@ -24,6 +27,7 @@ export interface TrialSummary {
 export function summarise(state: TrialState, settings: Pick<TrialSettings, 'trial_alpha'> = trialDefaults): TrialSummary {
   return {
     evidence: evidenceOf(state, liveBets(state.allocation)),
+    winHarm: winHarm(state),
     effect: { live: liveEffect(state.sessions), replay: replayEffect(state.pairs) },
     interval: countedSessions(state.sessions) === 0 ? null : effectSequence(state.sessions, settings.trial_alpha),
   };

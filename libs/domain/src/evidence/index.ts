@@ -26,6 +26,7 @@ export {
   liveEffect,
   observe,
   replayEffect,
+  winHarm,
   type Observation,
   type TrialEvidence,
   type TrialState,

@@ -81,12 +81,11 @@ function logWealth({ treatment, control }: LiveCounts, bets: readonly Bet[]): nu
   const treatmentClear = treatment.sessions - treatment.breached;
   const controlClear = control.sessions - control.breached;
   return logMeanExp(
-    bets.map(
-      (one) =>
-        treatment.breached * one.treatmentBreached +
-        treatmentClear * one.treatmentClear +
-        control.breached * one.controlBreached +
-        controlClear * one.controlClear,
-    ),
+    bets,
+    (one) =>
+      treatment.breached * one.treatmentBreached +
+      treatmentClear * one.treatmentClear +
+      control.breached * one.controlBreached +
+      controlClear * one.controlClear,
   );
 }

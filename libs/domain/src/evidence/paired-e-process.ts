@@ -36,5 +36,9 @@ function addBets(logs: readonly number[], delta: number): number[] {
 
 /** The e-process of paired runs: the mean over the scales of their wealth. */
 export function pairedEvidence({ help, harm }: PairSums): LogEvidence {
-  return { help: logMeanExp(help), harm: logMeanExp(harm) };
+  return { help: logMeanExp(help, itself), harm: logMeanExp(harm, itself) };
+}
+
+function itself(log: number): number {
+  return log;
 }

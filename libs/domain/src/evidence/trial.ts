@@ -57,20 +57,18 @@ export interface TrialEvidence {
   readonly replay: LogEvidence;
   /** Independent sources multiply, so their logarithms add. */
   readonly total: LogEvidence;
-  /** Log e-values for harm on wins, by metric. */
-  readonly winHarm: Readonly<Record<string, number>>;
 }
 
 /** @param bets those of the state's allocation: {@link liveBets} */
-export function evidenceOf({ sessions, pairs, wins }: TrialState, bets: LiveBets): TrialEvidence {
+export function evidenceOf({ sessions, pairs }: TrialState, bets: LiveBets): TrialEvidence {
   const live = liveEvidence(sessions, bets);
   const replay = pairedEvidence(pairs);
-  return {
-    live,
-    replay,
-    total: { help: live.help + replay.help, harm: live.harm + replay.harm },
-    winHarm: Object.fromEntries(Object.entries(wins).map(([metric, sums]) => [metric, pairedEvidence(sums).harm])),
-  };
+  return { live, replay, total: { help: live.help + replay.help, harm: live.harm + replay.harm } };
+}
+
+/** Log e-values for harm on wins, by metric. */
+export function winHarm({ wins }: TrialState): Record<string, number> {
+  return Object.fromEntries(Object.entries(wins).map(([metric, sums]) => [metric, pairedEvidence(sums).harm]));
 }
 
 export function countedSessions({ treatment, control }: LiveCounts): number {
