@@ -13,11 +13,21 @@ export interface ProvisionOptions {
 }
 
 /** Brings schema, streams and consumers up to date; nothing else ever creates them. Returns one line per change. */
-export async function provision({ natsUrl, databaseUrl, ackWaitMs, replicas = 1, scoresOut = false }: ProvisionOptions): Promise<string[]> {
+export async function provision({
+  natsUrl,
+  databaseUrl,
+  ackWaitMs,
+  replicas = 1,
+  scoresOut = false,
+}: ProvisionOptions): Promise<string[]> {
   const applied = await migrate(databaseUrl);
   const nats = await connectNats({ url: natsUrl, name: 'migrate', patient: false });
   try {
-    const changes = await applyTopology(nats, { replicas, ackWaitMs, optional: scoresOut ? [consumers.scoringReports.durable] : [] });
+    const changes = await applyTopology(nats, {
+      replicas,
+      ackWaitMs,
+      optional: scoresOut ? [consumers.scoringReports.durable] : [],
+    });
     return [...applied.map((name) => `migration ${name} applied`), ...changes];
   } finally {
     await nats.close();

@@ -13,7 +13,7 @@ afterAll(async () => {
 }, 30_000);
 
 async function ready(base?: string): Promise<{ status: number; degraded: Record<string, string> }> {
-  const { status, body } = await fixture.call('GET', '/readyz', { base });
+  const { status, body } = await fixture.call('GET', '/readyz', base === undefined ? {} : { base });
   return { status, degraded: (body as unknown as { degraded: Record<string, string> }).degraded };
 }
 
@@ -26,7 +26,7 @@ async function block(provider: string, code: string, project = 'default'): Promi
 }
 
 async function gauges(base?: string): Promise<Record<string, number>> {
-  const { text } = await fixture.call('GET', '/metrics', { base });
+  const { text } = await fixture.call('GET', '/metrics', base === undefined ? {} : { base });
   const lines = [
     ...text.matchAll(
       /^(fleetmend_(?:score_jobs|providers|database)\w*)\{(?:(?:lane|state)="(\w+)",)?service="gateway"\} (\S+)$/gm,

@@ -26,7 +26,9 @@ const WITHOUT_REPAIR =
 export async function startLoop(settings: LoadedSettings, parts: StartedParts, stopping: Stopping): Promise<Loop> {
   const servers = await startServers(settings, parts, stopping);
   const { ack_wait_ms: ackWaitMs } = settings.process;
-  const changes = await stopping.race(provision({ ...servers, ackWaitMs, scoresOut: settings.process.scores_out_url !== undefined }));
+  const changes = await stopping.race(
+    provision({ ...servers, ackWaitMs, scoresOut: settings.process.scores_out_url !== undefined }),
+  );
   say(changes.length === 0 ? 'schema, streams and consumers are up to date' : summaryOf(changes));
   const loaded = withServers(settings, servers);
   await startConsumers(loaded, parts);
