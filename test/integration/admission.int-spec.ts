@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ProjectSettingsPatch } from '#contracts';
+import { acceptedTurn } from '../../services/scoring/src/accepted-turn.js';
+import { decodeTurn } from '../../services/scoring/src/decode-turn.js';
 import { Scene, turn } from './scene.js';
 
 let scene: Scene;
@@ -47,6 +49,44 @@ describe('sampling', () => {
     const second = await scene.pipeline.anotherProcess();
     for (let index = 0; index < 20; index += 2) await Promise.all([scene.pipeline.ended(turn(index)), second(turn(index + 1))]);
     expect((await decided()).filter((line) => line.endsWith('scored'))).toHaveLength(5);
+  });
+});
+
+describe('a session whose turns are counted', () => {
+  it('costs a turn no more when it is long', async () => {
+    await open({ eval_sample_every: 2 });
+    await scene.pipeline.ended(turn(0));
+    await scene.query(
+      `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, answered_1) SELECT s, n, project, accepted_us, body_sha, config, 1 FROM scoring.turns, generate_series(1, 5000) n`,
+    );
+    await scene.query('UPDATE scoring.sessions SET turns_seen = 5001');
+    await scene.query('ANALYZE scoring.turns');
+    const rows = await scene.pipeline.scoringWork.run(async (tx) => {
+      // So small a table is read as a whole for a few rows of it.
+      await tx.query('SET LOCAL enable_seqscan = off');
+      const decoded = decodeTurn(Buffer.from(JSON.stringify(turn(6000))));
+      if (!decoded.ok || !('turn' in decoded.payload)) throw new Error('not decoded');
+      const { turn: one, body } = decoded.payload;
+      await scene.pipeline.turnStore.accept(tx, [
+        await scene.pipeline.setup.configure(acceptedTurn(scene.pipeline.delivery({}), one, body)),
+      ]);
+      return tx.query<{ n: number }>(
+        `SELECT (seq_tup_read + idx_tup_fetch)::int AS n FROM pg_stat_xact_user_tables WHERE relname = 'turns'`,
+      );
+    });
+    expect(rows[0]?.n).toBeLessThan(20);
+    expect((await decided()).at(-1)).toBe('6000:sampling');
+  });
+
+  it('counts the turns that it had when counting was switched on', async () => {
+    await open({});
+    await scene.pipeline.ended(...turns(0, 1, 2));
+    await scene.settings('default', 2, { judge_model: null, eval_sample_every: 3 });
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await scene.pipeline.ended(...turns(3, 4));
+    await scene.pipeline.ended(...turns(5, 6));
+    expect((await decided()).slice(3)).toEqual(['3:scored', '4:sampling', '5:sampling', '6:scored']);
+    expect(await scene.query('SELECT turns_seen FROM scoring.sessions')).toEqual([{ turns_seen: 7 }]);
   });
 });
 

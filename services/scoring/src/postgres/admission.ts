@@ -25,12 +25,14 @@ export async function admitTurns(tx: Transaction, turns: readonly ConfiguredTurn
   if (limited.length === 0) return [...turns];
   const budgets = await lockBudgets(tx, limited);
   const sessions = await sessionsBefore(tx, limited);
+  const paced = [...sessions.keys()];
   const skipped = new Map<string, SkipReason>();
   for (const one of [...limited].sort((a, b) => a.acceptedAt - b.acceptedAt || a.t - b.t)) {
     const skip = decide(one, sessions, budgets.get(one.project));
     if (skip !== null) skipped.set(keyOf(one), skip);
   }
   await saveBudgets(tx, budgets);
+  await saveSessions(tx, paced, sessions);
   await skipTurns(tx, limited, skipped, budgets);
   return turns.filter((one) => !skipped.has(keyOf(one)));
 }
@@ -110,18 +112,37 @@ async function saveBudgets(tx: Transaction, budgets: ReadonlyMap<string, Budget>
   );
 }
 
-/** Per session, what it was before these turns: how many turns it had, and when its last scored one was accepted. */
+const EARLIER = `FROM scoring.turns t WHERE t.s = x.s
+  AND NOT EXISTS (SELECT 1 FROM json_to_recordset($1::json) AS own(s uuid, t bigint) WHERE own.s = t.s AND own.t = t.t)`;
+
+/**
+ * Per session, what it was before these turns: how many turns it had, and when its last scored one was accepted. Kept with the
+ * session, which is locked; counted once where no turn of it was counted or timed before.
+ */
 async function sessionsBefore(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<Map<string, SessionAdmission>> {
   const paced = turns.filter(({ rules }) => hasPace(rules));
   if (paced.length === 0) return new Map();
   const rows = await tx.query<{ s: string; turns: number; last: number | null }>(
-    `SELECT k.s, count(t.t) AS turns, max(t.accepted_us) FILTER (WHERE t.skipped IS NULL) AS last
-     FROM (SELECT DISTINCT s FROM json_to_recordset($1::json) AS r(s uuid)) k
-     LEFT JOIN scoring.turns t ON t.s = k.s AND NOT EXISTS (SELECT 1 FROM json_to_recordset($1::json) AS own(s uuid, t bigint) WHERE own.s = t.s AND own.t = t.t)
-     GROUP BY k.s`,
+    `SELECT x.s, CASE WHEN x.turns_seen IS NULL THEN (SELECT count(*) ${EARLIER}) ELSE x.turns_seen END AS turns,
+       CASE WHEN x.turns_seen IS NULL THEN (SELECT max(t.accepted_us) FILTER (WHERE t.skipped IS NULL) ${EARLIER}) ELSE x.last_admitted_us END AS last
+     FROM (SELECT DISTINCT s FROM json_to_recordset($1::json) AS r(s uuid)) k JOIN scoring.sessions x USING (s)`,
     [keysJson(paced)],
   );
   return new Map(rows.map(({ s, turns: count, last }) => [s, { turns: count, lastAdmittedAt: last }]));
+}
+
+async function saveSessions(
+  tx: Transaction,
+  paced: readonly string[],
+  sessions: ReadonlyMap<string, SessionAdmission>,
+): Promise<void> {
+  if (paced.length === 0) return;
+  const rows = paced.map((s) => ({ s, turns: sessions.get(s)?.turns, last: sessions.get(s)?.lastAdmittedAt }));
+  await tx.query(
+    `UPDATE scoring.sessions x SET turns_seen = r.turns, last_admitted_us = r.last
+     FROM json_to_recordset($1::json) AS r(s uuid, turns int, last bigint) WHERE x.s = r.s`,
+    [JSON.stringify(rows)],
+  );
 }
 
 async function skipTurns(
