@@ -231,6 +231,36 @@ describe('a score that a host sends', () => {
   });
 });
 
+describe('a verdict about one trace', () => {
+  const verdict = (trace_id: string, value: number) => ({ metric: 'outcome_correct', trace_id, value });
+  const values = (): unknown[] =>
+    scene
+      .answers(0)
+      .map(({ scores }) => (scores as Known[]).map(({ trace_id, value }) => `${String(trace_id)} ${String(value)}`));
+
+  it('counts where the turn carries or names that trace; any other is kept, and answers nothing', async () => {
+    await open({ judge_model: null, trace_wait_s: 60 });
+    await scene.pipeline.sent('s', 0, verdict('elsewhere', 0), verdict('t0', 0.5));
+    await scene.pipeline.sent('s', 1, verdict('elsewhere', 0));
+    await scene.pipeline.sent('s', 2, verdict('named', 0.25));
+    await scene.pipeline.ended(turn(0), turn(1), turn(2, { trace_ids: ['named'] }));
+    expect(values()).toEqual([['t0 0.5'], ['named 0.25']]);
+    for (let index = 0; index < 20; index += 1) await scene.pipeline.sent('s', 1, verdict(`unknown ${index}`, 0));
+    expect(scene.answers(0)).toHaveLength(2);
+    await scene.pipeline.sent('s', 0, { metric: 'outcome_correct', value: 1 });
+    expect(values().at(-1)).toEqual(['null 1', 't0 0.5']);
+    expect(await scene.query(`SELECT 1 FROM scoring.posted_scores WHERE NOT attached`)).toEqual([]);
+  });
+
+  it('is answered again however often the turn has been', async () => {
+    await open({ judge_model: null });
+    await scene.pipeline.ended(turn(0));
+    await scene.query('UPDATE scoring.turns SET answered_0 = 40000');
+    await scene.pipeline.verified('s', 0, 1);
+    expect(scene.answers(0)).toMatchObject([{ answer: 40_001 }]);
+  });
+});
+
 describe('the word of an agent about its own outcome', () => {
   const outcome = { metric: 'outcome_correct', value: true };
   it('is not taken', async () => {

@@ -32,11 +32,7 @@ export async function attachToNew(tx: Transaction, rows: readonly SentRow[]): Pr
   const keys = distinctTurns(rows);
   const turns = await storedTurns(tx, keys);
   await markAttached(tx, keys);
-  const outcomes = new Set(rows.filter(({ metric }) => metric === OUTCOME_METRIC).map(keyOf));
-  await answerOutcomes(
-    tx,
-    turns.filter((turn) => outcomes.has(keyOf(turn))),
-  );
+  await answerOutcomes(tx, turns, rows);
 }
 
 function markAttached(tx: Transaction, keys: readonly Key[]): Promise<SentRow[]> {
@@ -69,11 +65,7 @@ export async function attachSent(tx: Transaction, keys?: readonly Key[]): Promis
   await lockTurns(tx, waiting);
   const turns = await storedTurns(tx, waiting);
   const marked = await markAttached(tx, waiting);
-  const outcomes = new Set(marked.filter(({ metric }) => metric === OUTCOME_METRIC).map(keyOf));
-  await answerOutcomes(
-    tx,
-    turns.filter((turn) => outcomes.has(keyOf(turn))),
-  );
+  await answerOutcomes(tx, turns, marked);
   await replaceAsked(
     tx,
     turns,
@@ -122,8 +114,10 @@ function storedTurns(tx: Transaction, keys: readonly Key[]): Promise<StoredTurn[
   );
 }
 
-/** The verifier has spoken: tier 0, whole. */
-async function answerOutcomes(tx: Transaction, turns: readonly StoredTurn[]): Promise<void> {
+/** The verifier has spoken: tier 0, whole. A word about a trace that the turn does not have says nothing. */
+async function answerOutcomes(tx: Transaction, all: readonly StoredTurn[], spoken: readonly SentRow[]): Promise<void> {
+  const heard = new Set((await ofOwnTraces(tx, spoken.filter(isOutcome))).map(keyOf));
+  const turns = all.filter((turn) => heard.has(keyOf(turn)));
   if (turns.length === 0) return;
   const answered = await tx.query<Key & { answer: number }>(
     `UPDATE scoring.turns SET answered_0 = answered_0 + 1 FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
@@ -131,7 +125,7 @@ async function answerOutcomes(tx: Transaction, turns: readonly StoredTurn[]): Pr
     [keysJson(turns)],
   );
   const answers = new Map(answered.map((one) => [keyOf(one), one.answer]));
-  const sent = (await sentRows(tx, turns)).filter(({ metric }) => metric === OUTCOME_METRIC);
+  const sent = await ofOwnTraces(tx, (await sentRows(tx, turns)).filter(isOutcome));
   const outcomes = turns.map((turn) => ({
     turn,
     scores: sent.filter((one) => keyOf(one) === keyOf(turn)).map(outcomeScore),
@@ -149,6 +143,22 @@ async function answerOutcomes(tx: Transaction, turns: readonly StoredTurn[]): Pr
       { tier: 0, answer: answers.get(keyOf(turn)) ?? 1, scores, signals: [] },
     );
   }
+}
+
+function isOutcome({ metric }: SentScore): boolean {
+  return metric === OUTCOME_METRIC;
+}
+
+/** Those about whole turns, and about traces that their turns carry or name. */
+async function ofOwnTraces(tx: Transaction, rows: readonly SentRow[]): Promise<SentRow[]> {
+  const turns = await loadTurns(tx, distinctTurns(rows.filter(({ trace }) => trace !== '')));
+  const own = new Map(
+    turns.map(({ s, t, turn: { traces, trace_ids: named } }) => [
+      keyOf({ s, t }),
+      new Set([...(traces ?? []).map(({ trace_id: id }) => id), ...(named ?? [])]),
+    ]),
+  );
+  return rows.filter((row) => row.trace === '' || own.get(keyOf(row))?.has(row.trace) === true);
 }
 
 const VERIFIER_VERSION = 'verifier/1';
