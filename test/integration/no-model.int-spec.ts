@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { metricNames, type ProjectSettingsPatch } from '#contracts';
 import { judgedMetrics } from '#judges';
-import { embeddings, json } from '#testing';
+import { embeddings, json, status } from '#testing';
 import { saying, Scene, trace, turn } from './scene.js';
 
 let scene: Scene;
@@ -155,6 +155,37 @@ describe('coherence by embeddings', () => {
     expect(await scene.query('SELECT metric, model, calls, tokens_in, cost_usd > 0 AS priced FROM scoring.usage')).toEqual([
       { metric: 'coherence', model: 'text-embedding-3-small', calls: 1, tokens_in: 2, priced: true },
     ]);
+  });
+
+  it('is made of shorter texts for a model with a small window, which is remembered', async () => {
+    scene = await Scene.open({ embedding_model: 'text-embedding-3-small', tier1_metrics: ['coherence'] }, ({ body }) => {
+      const inputs = [body['input']].flat().map(String);
+      if (inputs.every((text) => text.length <= 1_500)) return embeddings(inputs);
+      return status(400, { error: { message: 'too long', code: 'context_length_exceeded' } });
+    });
+    const desk = await scene.desk();
+    const long = (id: string): object => trace(id, { input: 'where is it? '.repeat(2_000), output: 'here' });
+    await scene.pipeline.ended(turn(0, { traces: [long('t0')] }));
+    await desk.all('embedding');
+    await scene.pipeline.ended(turn(1, { traces: [long('t1')] }));
+    await desk.all('embedding');
+    expect(scene.answers(1).map(({ scores: made }) => (made as { status: string }[])[0]?.status)).toEqual(['scored', 'scored']);
+    const lengths = scene.models.requests.map(({ body }) => String([body['input']].flat()[0]).length);
+    expect(lengths).toEqual([8_000, 4_000, 2_000, 1_000, 1_000]);
+  });
+
+  it('has failed where the model takes no text at all, however short, without asking for the same once more', async () => {
+    scene = await Scene.open({ embedding_model: 'text-embedding-3-small', tier1_metrics: ['coherence'] }, () =>
+      status(400, { error: { message: 'too long', code: 'context_length_exceeded' } }),
+    );
+    const desk = await scene.desk();
+    await scene.pipeline.ended(turn(0), turn(1, { traces: [trace('t1', { input: 'x'.repeat(1_500) })] }));
+    await desk.all('embedding');
+    expect(await scene.query('SELECT t, status, code FROM scoring.scores ORDER BY t')).toEqual([
+      { t: 0, status: 'failed', code: 'context_length' },
+      { t: 1, status: 'failed', code: 'context_length' },
+    ]);
+    expect(scene.models.requests).toHaveLength(4);
   });
 
   it('that the provider declines for these texts has failed at once, and is paid for', async () => {
