@@ -1,5 +1,9 @@
+import { keepRecent } from './keep-recent.js';
+
 /** Between two looks for a verifier of a project that has none: a request that nobody answers is cheap, but not for every turn. */
 const LOOK_MS = 5_000;
+/** Projects whose last look is remembered; one that is forgotten is looked for once more. */
+const LOOKS_MAX = 10_000;
 
 /**
  * Which projects have a verifier. One that has answered before is asked about every turn, and waited for when it is away; for
@@ -15,7 +19,7 @@ export class Verifiers {
     if (this.known.has(project)) return true;
     const now = this.now();
     if (now - (this.lookedAt.get(project) ?? -Infinity) < LOOK_MS) return false;
-    this.lookedAt.set(project, now);
+    keepRecent(this.lookedAt, project, now, LOOKS_MAX);
     return true;
   }
 

@@ -1,3 +1,4 @@
+export { BLOCKING_CODES, isBlocking } from './blocking-codes.js';
 export {
   HOST_VERSION,
   lanes,

@@ -1,9 +1,12 @@
 import type { Capabilities, CapabilityMemory } from '#llm';
 import type { UnitOfWork } from '#persistence';
+import { keepRecent } from '../keep-recent.js';
 
 /** After so long, what a model refused is tried again: endpoints are upgraded. */
 const BELIEVED_DAYS = 7;
 const CACHE_MS = 60_000;
+/** Models that are remembered without asking the table. */
+const CACHE_MAX = 1_000;
 
 /** What models take, remembered for all scoring processes; each asks the table once a minute at most. */
 export class StoredCapabilities implements CapabilityMemory {
@@ -37,7 +40,7 @@ export class StoredCapabilities implements CapabilityMemory {
   }
 
   private keep(key: string, value: Partial<Capabilities>): Partial<Capabilities> {
-    this.cache.set(key, { at: performance.now(), value });
+    keepRecent(this.cache, key, { at: performance.now(), value }, CACHE_MAX);
     return value;
   }
 }

@@ -1,12 +1,10 @@
 import { healthChanged, SYSTEM_PROJECT } from '#contracts';
 import { derivedId } from '#domain/ids';
+import { isBlocking } from '#domain/scoring';
 import type { Transaction } from '#persistence';
 import { boundedReason } from '../bounded-score.js';
 import type { Ending } from '../job-ending.js';
 import type { ClaimedJob } from './job-claims.js';
-
-/** Codes of blocks that wait for a person; the others pass by themselves. */
-export const BLOCKING_CODES = ['auth', 'config', 'billing', 'unpriced'] as const;
 
 /**
  * A provider that answered whoever tried it is well again; one in trouble rests or is blocked, which is said once. What was asked
@@ -63,10 +61,6 @@ async function block(tx: Transaction, job: ClaimedJob, ending: Extract<Ending, {
   );
   if (ending.kind === 'blocked' && !wasBlocked)
     announce(tx, job, { status: 'degraded', detail: ending.error, since: before.since });
-}
-
-function isBlocking(code: string): boolean {
-  return (BLOCKING_CODES as readonly string[]).includes(code);
 }
 
 /** The id is derived from the block, so that however many jobs run into it, it is said and journaled once. */
