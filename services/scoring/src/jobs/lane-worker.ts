@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lane } from '#domain/scoring';
@@ -49,6 +50,8 @@ export class LaneWorker {
     private readonly options: LaneOptions,
   ) {
     this.limit = pLimit(options.concurrency);
+    // Every evaluation in progress listens; there are as many as there are slots.
+    setMaxListeners(0, this.abort.signal);
   }
 
   start(): void {
@@ -62,12 +65,12 @@ export class LaneWorker {
     this.wake();
   }
 
-  /** No further claim; what is in progress may take `graceMs`, then its jobs are given back. */
+  /** No further claim; what is in progress may take `graceMs` from now, then its jobs are given back. */
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
     this.wake();
-    await this.loop;
     const grace = setTimeout(() => this.abort.abort(), graceMs);
+    await this.loop;
     await Promise.all(this.running);
     clearTimeout(grace);
     clearInterval(this.renewal);

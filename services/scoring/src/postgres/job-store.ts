@@ -126,7 +126,8 @@ export class JobStore {
   }
 }
 
-const KEYS = 'json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, provider text, values int)';
+const KEYS =
+  '(SELECT * FROM json_to_recordset($1::json) AS r(s uuid, t bigint, tier smallint, provider text, values int) LIMIT json_array_length($1::json)) AS k';
 
 const LOAD_TURNS = `
 SELECT DISTINCT ON (t.s, t.t) t.s, t.t, x.session, c.doc, b.body FROM ${KEYS}

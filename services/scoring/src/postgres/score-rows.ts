@@ -1,6 +1,10 @@
 import type { Score, Tier } from '#contracts';
 import type { Transaction } from '#persistence';
-import { keysJson, type Key } from './turn-rows.js';
+import { keysJson, TURN_KEYS, type Key } from './turn-rows.js';
+
+/** As TURN_KEYS, for tiers of turns. */
+export const TIER_KEYS =
+  '(SELECT * FROM json_to_recordset($1::json) AS r(s uuid, t bigint, tier smallint) LIMIT json_array_length($1::json)) AS k';
 
 /** A turn and one of its tiers. */
 export interface TierKey extends Key {
@@ -45,7 +49,7 @@ type LoadedScore = TierKey & Omit<Score, 'trace_id'> & { readonly trace: string 
 export async function loadScores(tx: Transaction, keys: readonly TierKey[]): Promise<Map<string, Score[]>> {
   const rows = await tx.query<LoadedScore>(
     `SELECT c.s, c.t, c.tier, c.trace, c.metric, c.source, c.evaluator, c.status, c.value, c.reason, c.code, c.spans
-     FROM scoring.scores c JOIN json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint) USING (s, t, tier)
+     FROM scoring.scores c JOIN ${TIER_KEYS} USING (s, t, tier)
      ORDER BY c.s, c.t, c.tier, c.ordinal, c.trace, c.metric, c.source, c.evaluator`,
     [tierKeysJson(keys)],
   );
@@ -64,7 +68,7 @@ export function tierKeysJson(keys: readonly TierKey[]): string {
 /** Whoever changes what a turn's tiers say does it under the turn's row, in key order. */
 export async function lockTurns(tx: Transaction, keys: readonly Key[]): Promise<void> {
   await tx.query(
-    `SELECT t.s, t.t FROM scoring.turns t JOIN (SELECT DISTINCT s, t FROM json_to_recordset($1::json) AS r(s uuid, t bigint)) k USING (s, t)
+    `SELECT t.s, t.t FROM scoring.turns t JOIN (SELECT DISTINCT s, t FROM ${TURN_KEYS}) k USING (s, t)
      ORDER BY t.s, t.t FOR UPDATE OF t`,
     [keysJson(keys)],
   );

@@ -4,8 +4,8 @@ import { readBody } from '../decode-turn.js';
 import { signalsOf } from '../score-tier.js';
 import { emitScored } from './emit-scored.js';
 import { isPending } from './open-tier.js';
-import { loadScores, lockTurns, NOBODY, tierKeyOf, tierKeysJson, type TierKey } from './score-rows.js';
-import { keyOf, type Key } from './turn-rows.js';
+import { loadScores, lockTurns, NOBODY, tierKeyOf, tierKeysJson, TIER_KEYS, type TierKey } from './score-rows.js';
+import { keyOf, keysJson, TURN_KEYS, type Key } from './turn-rows.js';
 
 type CostlyTier = Exclude<Tier, 0>;
 
@@ -45,7 +45,7 @@ export async function answerDue(tx: Transaction, most: number): Promise<number> 
   await lockTurns(tx, due);
   // Somebody else may have answered them until the rows were ours.
   const still = await tx.query<TierKey>(
-    `SELECT w.s, w.t, w.tier FROM scoring.tier_waits w JOIN json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint) USING (s, t, tier)`,
+    `SELECT w.s, w.t, w.tier FROM scoring.tier_waits w JOIN ${TIER_KEYS} USING (s, t, tier)`,
     [tierKeysJson(due)],
   );
   await settleTiers(tx, still, true);
@@ -55,7 +55,7 @@ export async function answerDue(tx: Transaction, most: number): Promise<number> 
 /** Keys of which no score waits for anybody, and those whose wait is over already. */
 async function withoutWaiting(tx: Transaction, keys: readonly TierKey[]): Promise<TierKey[]> {
   return tx.query<TierKey>(
-    `SELECT DISTINCT k.s, k.t, k.tier FROM json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint)
+    `SELECT DISTINCT k.s, k.t, k.tier FROM ${TIER_KEYS}
      WHERE NOT EXISTS (SELECT 1 FROM scoring.tier_waits w WHERE w.s = k.s AND w.t = k.t AND w.tier = k.tier)
         OR NOT EXISTS (SELECT 1 FROM scoring.scores c WHERE c.s = k.s AND c.t = k.t AND c.tier = k.tier AND c.status = 'pending' AND c.provider <> '${NOBODY}')
      ORDER BY k.s, k.t, k.tier`,
@@ -66,7 +66,7 @@ async function withoutWaiting(tx: Transaction, keys: readonly TierKey[]): Promis
 /** Trace contexts of the waits that end here. */
 async function endWaits(tx: Transaction, keys: readonly TierKey[]): Promise<Map<string, string>> {
   const rows = await tx.query<TierKey & { traceparent: string | null }>(
-    `DELETE FROM scoring.tier_waits w USING json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint)
+    `DELETE FROM scoring.tier_waits w USING ${TIER_KEYS}
      WHERE w.s = k.s AND w.t = k.t AND w.tier = k.tier RETURNING w.s, w.t, w.tier, w.traceparent`,
     [tierKeysJson(keys)],
   );
@@ -76,7 +76,7 @@ async function endWaits(tx: Transaction, keys: readonly TierKey[]): Promise<Map<
 function countAnswers(tx: Transaction, tier: CostlyTier, keys: readonly TierKey[]): Promise<Answered[]> {
   return tx.query<Answered>(
     `UPDATE scoring.turns SET answered_${tier} = answered_${tier} + 1
-     FROM (SELECT DISTINCT s, t FROM json_to_recordset($1::json) AS r(s uuid, t bigint)) k, scoring.sessions x
+     FROM (SELECT DISTINCT s, t FROM ${TIER_KEYS}) k, scoring.sessions x
      WHERE turns.s = k.s AND turns.t = k.t AND x.s = turns.s
      RETURNING turns.s, turns.t, ${tier} AS tier, answered_${tier} AS answer, turns.project, x.session, turns.accepted_us, turns.config, turns.partial`,
     [tierKeysJson(keys)],
@@ -119,8 +119,8 @@ function inTraceOrder(scores: readonly Score[], order: ReadonlyMap<string, numbe
 async function readBodies(tx: Transaction, keys: readonly Key[]): Promise<Map<string, Body>> {
   if (keys.length === 0) return new Map();
   const rows = await tx.query<Key & { body: Buffer }>(
-    'SELECT s, t, body FROM scoring.turn_bodies JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)',
-    [JSON.stringify(keys.map(({ s, t }) => ({ s, t })))],
+    `SELECT s, t, body FROM scoring.turn_bodies JOIN ${TURN_KEYS} USING (s, t)`,
+    [keysJson(keys)],
   );
   return new Map(rows.map((row) => [keyOf(row), bodyOf(row.body)]));
 }

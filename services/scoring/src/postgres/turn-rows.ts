@@ -22,6 +22,13 @@ export interface Key {
   readonly t: number;
 }
 
+/**
+ * The keys of the first parameter as rows `k(s, t)`. A list of JSON is taken for a hundred rows, for which a middling table would be read
+ * whole; its limit says how many there are.
+ */
+export const TURN_KEYS =
+  '(SELECT * FROM json_to_recordset($1::json) AS r(s uuid, t bigint) LIMIT json_array_length($1::json)) AS k';
+
 export const keyOf = ({ s, t }: Key): string => `${s}|${t}`;
 export const keysJson = (keys: readonly Key[]): string => JSON.stringify(keys.map(({ s, t }) => ({ s, t })));
 
