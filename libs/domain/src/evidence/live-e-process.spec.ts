@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Arm } from './assignment.js';
-import { countSession, liveBets, liveEvidence, noSessions, type LiveCounts } from './live-e-process.js';
+import { countSession, liveBets, liveEvidence, mayReach, noSessions, type LiveCounts } from './live-e-process.js';
 
 const allocations = fc.double({ min: 0.01, max: 0.99, noNaN: true });
 const rates = fc.double({ min: 0, max: 1, noNaN: true });
@@ -85,6 +85,21 @@ describe('the live e-process', () => {
     expect(evidence([{ arm: 'treatment', breached: false }]).help).toBeGreaterThan(0);
     expect(evidence([{ arm: 'treatment', breached: true }]).help).toBeLessThan(0);
     expect(evidence([{ arm: 'control', breached: true }]).help).toBeGreaterThan(0);
+  });
+
+  it('never reaches a bound that none of its hypotheses reaches', () => {
+    fc.assert(
+      fc.property(
+        fc.array(session, { maxLength: 60 }),
+        allocations,
+        fc.double({ min: -2, max: 4, noNaN: true }),
+        (sessions, allocation, bound) => {
+          const { help, harm } = evidence(sessions, allocation);
+          if (Math.max(help, harm) >= bound) expect(mayReach(fold(sessions), liveBets(allocation), bound)).toBe(true);
+        },
+      ),
+    );
+    expect(mayReach(noSessions, liveBets(0.5), 3)).toBe(false);
   });
 
   it.each([0, 1, -0.5, 2, NaN])('refuses the allocation %p', (allocation) => {

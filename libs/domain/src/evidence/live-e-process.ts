@@ -77,15 +77,26 @@ export function liveEvidence(counts: LiveCounts, bets: LiveBets): LogEvidence {
   return { help: logWealth(counts, bets.help), harm: logWealth(counts, bets.harm) };
 }
 
-function logWealth({ treatment, control }: LiveCounts, bets: readonly Bet[]): number {
+/**
+ * Whether the evidence, either way, could have reached a bound: a mean is at most its largest part, which is found much faster.
+ * For whoever looks at very many trials.
+ */
+export function mayReach(counts: LiveCounts, { help, harm }: LiveBets, bound: number): boolean {
+  const logOf = wealthAfter(counts);
+  return help.some((one) => logOf(one) >= bound) || harm.some((one) => logOf(one) >= bound);
+}
+
+function logWealth(counts: LiveCounts, bets: readonly Bet[]): number {
+  return logMeanExp(bets, wealthAfter(counts));
+}
+
+/** The log wealth of one hypothesis. */
+function wealthAfter({ treatment, control }: LiveCounts): (bet: Bet) => number {
   const treatmentClear = treatment.sessions - treatment.breached;
   const controlClear = control.sessions - control.breached;
-  return logMeanExp(
-    bets,
-    (one) =>
-      treatment.breached * one.treatmentBreached +
-      treatmentClear * one.treatmentClear +
-      control.breached * one.controlBreached +
-      controlClear * one.controlClear,
-  );
+  return (one) =>
+    treatment.breached * one.treatmentBreached +
+    treatmentClear * one.treatmentClear +
+    control.breached * one.controlBreached +
+    controlClear * one.controlClear;
 }

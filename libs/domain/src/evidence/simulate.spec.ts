@@ -26,21 +26,19 @@ const PATIENCE_MS = 240_000;
 
 // 2,000 candidates a row, each looked at after every observation. Longer runs: `fleetmend trial simulate`; their numbers: docs/evidence.md.
 describe('of rules that do nothing', () => {
-  it(
-    'at most 5 % are promoted, and at most 5 % called harmful, by live sessions',
-    () => {
-      const { promoted, harmful } = live(0.5, 0);
+  it.each<[string, number, Partial<LiveScenario>]>([
+    ['in a fleet that seldom breaches', 0.1, {}],
+    ['in a fleet that often does', 0.5, {}],
+    ['in a fleet that nearly always does', 0.9, {}],
+    ['while the breach rate drifts', 0.3, { lastBaseRate: 0.7 }],
+    ['with one small arm', 0.5, { allocation: 0.9 }],
+    ['with looks at 10,000 sessions', 0.5, { runs: 200, settings: { ...trialDefaults, trial_max_sessions: 10_000 } }],
+  ])(
+    'at most 5 %% are promoted, and at most 5 %% called harmful, %s',
+    (_, baseRate, more) => {
+      const { promoted, harmful } = live(baseRate, 0, more);
       expect(promoted).toBeGreaterThan(0);
-      expect(Math.max(promoted, harmful)).toBeLessThanOrEqual(atMost(0.05, 2000));
-    },
-    PATIENCE_MS,
-  );
-
-  it(
-    'no more are promoted when the breach rate drifts, and when one arm is small',
-    () => {
-      const { promoted, harmful } = live(0.3, 0, { lastBaseRate: 0.7, allocation: 0.9, runs: 500 });
-      expect(Math.max(promoted, harmful)).toBeLessThanOrEqual(atMost(0.05, 500));
+      expect(Math.max(promoted, harmful)).toBeLessThanOrEqual(atMost(0.05, more.runs ?? common.runs));
     },
     PATIENCE_MS,
   );

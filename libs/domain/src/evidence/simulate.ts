@@ -1,10 +1,10 @@
 import { quantileSorted } from 'simple-statistics';
 import { decideTrial, type TrialSettings } from './decision.js';
-import { liveBets, type LiveBets } from './live-e-process.js';
+import { liveBets, mayReach, type LiveBets } from './live-e-process.js';
 import { randomFrom, type Random } from './random.js';
 import { runForward, runThresholdReplay } from './simulate-threshold.js';
 import type { Margins } from './threshold/margins.js';
-import { beginTrial, observe, type Observation } from './trial.js';
+import { beginTrial, observe, type Observation, type TrialState } from './trial.js';
 
 /** How often to simulate, by which numbers, and how to decide. */
 interface Repetition {
@@ -82,7 +82,9 @@ const EVEN = 0.5;
 
 function runLive({ settings, allocation, ...scenario }: LiveScenario, bets: LiveBets, random: Random): SimulatedRun {
   const cap = settings.trial_max_sessions;
-  return runTrial({ allocation, cap, settings }, bets, (at) => {
+  const bound = Math.log(1 / Math.max(settings.trial_alpha, settings.trial_alpha_harm));
+  const due = ({ sessions }: TrialState): boolean => mayReach(sessions, bets, bound);
+  return runTrial({ allocation, cap, settings, due }, bets, (at) => {
     const rate = scenario.baseRate + ((scenario.lastBaseRate - scenario.baseRate) * at) / Math.max(1, cap - 1);
     const arm = random.uniform() < allocation ? 'treatment' : 'control';
     return { kind: 'session', arm, breached: random.uniform() < (arm === 'treatment' ? held(rate - scenario.effect) : rate) };
@@ -90,7 +92,7 @@ function runLive({ settings, allocation, ...scenario }: LiveScenario, bets: Live
 }
 
 function runPairs({ settings, ...scenario }: PairsScenario, bets: LiveBets, random: Random): SimulatedRun {
-  return runTrial({ allocation: EVEN, cap: scenario.maxPairs, settings }, bets, () => ({
+  return runTrial({ allocation: EVEN, cap: scenario.maxPairs, settings, due: () => true }, bets, () => ({
     kind: 'pair',
     delta: runScore(scenario, scenario.effect, random) - runScore(scenario, 0, random),
   }));
@@ -112,13 +114,16 @@ interface Plan {
   readonly allocation: number;
   readonly cap: number;
   readonly settings: TrialSettings;
+  /** Whether there could be a verdict other than pending: a look that cannot decide changes nothing, and most cannot. */
+  readonly due: (state: TrialState) => boolean;
 }
 
 /** One trial, looked at after every observation. */
-function runTrial({ allocation, cap, settings }: Plan, bets: LiveBets, next: (at: number) => Observation): SimulatedRun {
+function runTrial({ allocation, cap, settings, due }: Plan, bets: LiveBets, next: (at: number) => Observation): SimulatedRun {
   let state = beginTrial(allocation);
   for (let at = 0; at < cap; at += 1) {
     state = observe(state, next(at));
+    if (!due(state)) continue;
     const verdict = decideTrial(state, bets, settings);
     if (verdict.verdict === 'promote') return { end: 'promoted', counted: at + 1 };
     if (verdict.verdict === 'retire') return { end: verdict.reason, counted: at + 1 };
