@@ -12,10 +12,13 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Starts one event-driven service in this process: its connections, its Nest module, its consumers. */
+/**
+ * Starts one event-driven service in this process: its connections, its Nest module, its consumers. `stopping` fires when it is
+ * told to stop: Nest's own hooks run only when the consumers have finished what they hold, which may take `shutdown_grace_s`.
+ */
 export async function startService(
   name: ServiceName,
-  module: (runtime: ServiceRuntime) => DynamicModule,
+  module: (runtime: ServiceRuntime, stopping: AbortSignal) => DynamicModule,
   loaded: LoadedSettings,
 ): Promise<RunningService> {
   const runtime = await openRuntime(name, loaded);
@@ -32,8 +35,9 @@ export async function startService(
     onHealth: (dependency, detail) => health.report(dependency, detail),
     onBatch: (durable, size, seconds) => metrics.batch(durable, size, seconds),
   });
+  const stopping = new AbortController();
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as a class and takes a literal
-  const app = await NestFactory.createMicroservice(module(runtime), {
+  const app = await NestFactory.createMicroservice(module(runtime, stopping.signal), {
     strategy,
     logger: new PinoLogger(logger),
     abortOnError: false,
@@ -44,6 +48,7 @@ export async function startService(
   return {
     name,
     stop: async () => {
+      stopping.abort();
       await app.close();
       await runtime.close();
     },

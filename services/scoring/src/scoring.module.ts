@@ -26,7 +26,7 @@ import { Verifiers } from './verifiers.js';
 @Module({})
 export class ScoringModule {}
 
-export function scoringModule(runtime: ServiceRuntime): DynamicModule {
+export function scoringModule(runtime: ServiceRuntime, stopping: AbortSignal): DynamicModule {
   const { work, settings } = runtime.parts;
   const { scores_out_url: scoresOut, scores_out_headers: headers } = runtime.loaded.process;
   return {
@@ -50,13 +50,13 @@ export function scoringModule(runtime: ServiceRuntime): DynamicModule {
       TraceWait,
       TraceQuiet,
       AnswerWait,
-      lanes(runtime),
+      lanes(runtime, stopping),
       ...(scoresOut === undefined ? [] : [{ provide: SCORES_OUT, useValue: { url: scoresOut, headers } }]),
     ],
   };
 }
 
-function lanes(runtime: ServiceRuntime): Provider {
+function lanes(runtime: ServiceRuntime, stopping: AbortSignal): Provider {
   const { work, settings } = runtime.parts;
   const { max_concurrent_evals: concurrency, shutdown_grace_s: graceS } = runtime.loaded.process;
   return {
@@ -65,7 +65,7 @@ function lanes(runtime: ServiceRuntime): Provider {
     useFactory: (store: JobStore, verifierStore: VerifierStore, verifiers: Verifiers): Lanes => {
       const models = new ModelServices(runtime.loaded.process, new StoredCapabilities(work));
       const tasks = laneTasks(runtime, { store, verifierStore, verifiers, models });
-      return new Lanes(store, settings, tasks, { concurrency, graceMs: (graceS * 1000) / 2, models });
+      return new Lanes(store, settings, tasks, { concurrency, graceMs: graceS * 1000, stopping, models });
     },
   };
 }

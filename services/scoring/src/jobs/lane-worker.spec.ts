@@ -191,4 +191,30 @@ describe('a worker of a lane', () => {
     await worker.stop(1);
     expect(returned).toEqual(['a']);
   });
+
+  it('gives back what it was claiming when it was told to stop, and counts the time to stop from then', async () => {
+    const queue = new Queue();
+    queue.add('held');
+    const [begun, aborted]: [string[], string[]] = [[], []];
+    const looked = gate();
+    const worker = start(queue, {
+      run: async ({ job }, _, signal) => {
+        (signal.aborted ? aborted : begun).push(job.s);
+        if (signal.aborted) return;
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        aborted.push(`${job.s}, at work`);
+      },
+    });
+    await settled();
+    queue.beforeAnswer = () => looked.passed;
+    queue.add('late');
+    worker.nudge();
+    await settled();
+    const stopped = worker.stop(1);
+    // The claim hangs, and what is in progress is told to end all the same.
+    while (aborted.length === 0) await turnOver();
+    looked.open();
+    await stopped;
+    expect([begun, aborted]).toEqual([['held'], ['held, at work', 'late']]);
+  });
 });

@@ -108,8 +108,10 @@ export class LaneWorker {
 
   private begin(job: LoadedJob): void {
     this.held.set(keyOf(job.job), job.job);
+    // What was being claimed when the end began is given back, not begun.
+    const signal = this.stopping ? AbortSignal.abort() : this.abort.signal;
     const done = this.options.task
-      .run(job, (evaluation) => this.limit(evaluation).finally(() => this.wake()), this.abort.signal)
+      .run(job, (evaluation) => this.limit(evaluation).finally(() => this.wake()), signal)
       .catch((error: unknown) => this.options.onError(error, job.job))
       .finally(() => {
         this.running.delete(done);

@@ -14,8 +14,10 @@ export type LaneTasks = Readonly<Record<Lane, LaneTask>>;
 
 export interface LanesOptions {
   readonly concurrency: number;
-  /** Milliseconds that work in progress may take at the end. */
+  /** Milliseconds that work in progress may take at the end, as long as the consumers', and beside them. */
   readonly graceMs: number;
+  /** From when on nothing more is taken. */
+  readonly stopping?: AbortSignal;
   readonly models: Pick<ModelServices, 'prices' | 'close'>;
 }
 
@@ -24,6 +26,7 @@ export interface LanesOptions {
 export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Lanes.name);
   private readonly workers: LaneWorker[];
+  private stopped: Promise<unknown> | undefined;
 
   constructor(
     store: JobStore,
@@ -45,11 +48,17 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
 
   onApplicationBootstrap(): void {
     for (const worker of this.workers) worker.start();
+    this.options.stopping?.addEventListener('abort', () => void this.stop(), { once: true });
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all(this.workers.map((worker) => worker.stop(this.options.graceMs)));
+    await this.stop();
     await this.options.models.close();
+  }
+
+  /** However often it is asked for: the first time counts. */
+  private stop(): Promise<unknown> {
+    return (this.stopped ??= Promise.all(this.workers.map((worker) => worker.stop(this.options.graceMs))));
   }
 
   /** A transaction has committed that may have made jobs. */
