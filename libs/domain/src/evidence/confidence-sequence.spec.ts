@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { effectSequence, rateSequence } from './confidence-sequence.js';
+import { effectSequence, hasSampleRatioMismatch, rateSequence } from './confidence-sequence.js';
 import { randomFrom } from './random.js';
 
 const arm = fc
@@ -72,5 +72,22 @@ describe('the confidence sequence of an effect', () => {
       low: -1,
       high: 1,
     });
+  });
+});
+
+describe('the sizes of the arms', () => {
+  const arms = (treatment: number, control: number) => ({
+    treatment: { sessions: treatment, breached: 0 },
+    control: { sessions: control, breached: 0 },
+  });
+
+  it.each([
+    [0, 0, 0.5, false],
+    [60, 40, 0.5, false],
+    [600, 400, 0.5, true],
+    [900, 100, 0.9, false],
+    [900, 100, 0.98, true],
+  ])('of %p and %p, at an allocation of %p: mismatch %p', (treatment, control, allocation, mismatch) => {
+    expect(hasSampleRatioMismatch(arms(treatment, control), allocation)).toBe(mismatch);
   });
 });

@@ -51,3 +51,16 @@ export function effectSequence(counts: LiveCounts, error: number): Interval {
   const control = rateSequence(counts.control, error / 2);
   return { low: control.low - treatment.high, high: control.high - treatment.low };
 }
+
+/** One trial in a thousand is called unbalanced wrongly, however often it is looked at. */
+const MISMATCH_ERROR = 0.001;
+
+/**
+ * Whether the arms are not as large as their allocation says, more than chance explains: then one of them finds its way into
+ * the trial more easily, and neither evidence nor effect mean anything.
+ */
+export function hasSampleRatioMismatch({ treatment, control }: LiveCounts, allocation: number): boolean {
+  const entered = { sessions: treatment.sessions + control.sessions, breached: treatment.sessions };
+  const { low, high } = rateSequence(entered, MISMATCH_ERROR);
+  return allocation < low || allocation > high;
+}

@@ -1,4 +1,4 @@
-import { effectSequence, type Interval } from './confidence-sequence.js';
+import { effectSequence, hasSampleRatioMismatch, type Interval } from './confidence-sequence.js';
 import { decideTrial, noContext, trialDefaults, type TrialContext, type TrialSettings, type TrialVerdict } from './decision.js';
 import { liveBets, type LogEvidence } from './live-e-process.js';
 import {
@@ -22,6 +22,8 @@ export interface TrialSummary {
   readonly effect: { readonly live: number | null; readonly replay: number | null };
   /** Of the live effect; the true one stays inside at all times, but for a share of `trial_alpha` of trials. Null without a session. */
   readonly interval: Interval | null;
+  /** The arms are not as large as they should be: something in front of the trial treats them differently. */
+  readonly sampleRatioMismatch: boolean;
 }
 
 export function summarise(state: TrialState, settings: Pick<TrialSettings, 'trial_alpha'> = trialDefaults): TrialSummary {
@@ -30,6 +32,7 @@ export function summarise(state: TrialState, settings: Pick<TrialSettings, 'tria
     winHarm: winHarm(state),
     effect: { live: liveEffect(state.sessions), replay: replayEffect(state.pairs) },
     interval: countedSessions(state.sessions) === 0 ? null : effectSequence(state.sessions, settings.trial_alpha),
+    sampleRatioMismatch: hasSampleRatioMismatch(state.sessions, state.allocation),
   };
 }
 

@@ -1,5 +1,5 @@
 export { armOf, assignmentDraw, type Arm, type Assignment } from './assignment.js';
-export { effectSequence, rateSequence, type Interval } from './confidence-sequence.js';
+export { effectSequence, hasSampleRatioMismatch, rateSequence, type Interval } from './confidence-sequence.js';
 export {
   decideTrial,
   estimateSessions,

@@ -43,6 +43,8 @@ export interface TrialAnswer {
   readonly effect_interval: Interval | null;
   readonly log_e: { readonly live: number; readonly replay: number };
   readonly sessions: LiveCounts;
+  /** The arms are not as large as their allocation says: then nothing of the rest can be relied on. */
+  readonly sample_ratio_mismatch: boolean;
   readonly pairs: number;
   /** A guess, by how fast the evidence grew; null while it does not grow. */
   readonly sessions_needed: number | null;
@@ -73,7 +75,7 @@ function evaluate(fields: Fields, trace: boolean): TrialAnswer {
     settings,
     context: contextOf(fields),
   });
-  const { evidence, effect, interval } = summarise(state, settings);
+  const { evidence, effect, interval, sampleRatioMismatch } = summarise(state, settings);
   const last = totals.at(-1) ?? { help: 0, harm: 0 };
   return {
     logE: trace ? totals.map(({ help }) => help) : last.help,
@@ -87,6 +89,7 @@ function evaluate(fields: Fields, trace: boolean): TrialAnswer {
     effect_interval: interval,
     log_e: { live: evidence.live.help, replay: evidence.replay.help },
     sessions: state.sessions,
+    sample_ratio_mismatch: sampleRatioMismatch,
     pairs: state.pairs.pairs,
     sessions_needed: verdict.verdict === 'pending' && countedSessions(state.sessions) > 0 ? verdict.sessionsNeeded : null,
   };
