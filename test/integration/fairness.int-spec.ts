@@ -63,6 +63,27 @@ describe('jobs of several projects', () => {
   });
 });
 
+describe('a worker that holds jobs already', () => {
+  it('takes those of others first, and no more of a project that holds its share', async () => {
+    scene = await Scene.open();
+    await insert(...many(20, 'busy'), ...many(2, 'quiet', { project: 'other' }));
+    const projects = async (most: number, held: [string, number][], share: number | null): Promise<string[]> =>
+      (await claim(most, { held: new Map(held), share })).map(({ project }) => project).sort();
+    expect(await projects(1, [['default', 3]], null)).toEqual(['other']);
+    expect(await projects(3, [['default', 4]], 4)).toEqual(['other']);
+    expect(await projects(3, [['default', 4]], 4)).toEqual([]);
+    expect(await projects(8, [['default', 2]], 4)).toEqual(['default', 'default']);
+    expect(await projects(2, [['default', 4]], null)).toEqual(['default', 'default']);
+  });
+
+  it('counts values, not jobs: one turn of many traces is all of a share', async () => {
+    scene = await Scene.open();
+    await insert(...many(5, 'busy', { evals: 40 }));
+    expect(await claim(4, { held: new Map(), share: 4 })).toHaveLength(1);
+    expect(await claim(4, { held: new Map(), share: null })).toHaveLength(4);
+  });
+});
+
 describe('jobs of several sessions', () => {
   it('are taken in turn: one with a single job is next, however many another one has, and whenever it comes', async () => {
     scene = await Scene.open();

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { metricResponder, type Responder } from '#client';
 import { rpcSubject, type MetricRequest, type ProjectSettingsPatch } from '#contracts';
-import { testNats, type TestNats } from '#testing';
+import { eventually, testNats, type TestNats } from '#testing';
 import type { JobDesk } from './job-desk.js';
 import { saying, Scene, trace, turn } from './scene.js';
 
@@ -281,5 +281,35 @@ describe('a metric of a project: its responder', () => {
     expect(await scene.query(`SELECT lease, attempts FROM scoring.score_jobs WHERE lane = 'own'`)).toEqual([
       { lease: null, attempts: 0 },
     ]);
+  });
+});
+
+describe('an evaluator that never answers', () => {
+  it('keeps its own project waiting, and nobody else', async () => {
+    const hanging = await webhook(() => undefined);
+    const quick = await webhook((response) => response.end('{"value":1}'));
+    const metrics = (host: string) => ({ style: { kind: 'webhook', url: `http://${host}/`, timeout_s: 600 } }) as const;
+    await stage(metrics(hanging.host), {}, [hanging.host, quick.host]);
+    await scene.project('other', { metrics: metrics(quick.host), tier1_metrics: ['style'] });
+    await scene.pipeline.ended(
+      ...Array.from({ length: 4 }, (_, index) =>
+        turn(index, { traces: Array.from({ length: 16 }, (_each, n) => trace(`t${index}-${n}`)) }),
+      ),
+    );
+    const lanes = desk.lanes;
+    lanes.onApplicationBootstrap();
+    // Eight slots are there: all but one are taken, and asked in vain.
+    await eventually(() => hanging.asked.length >= 7);
+    scene.pipeline.project = 'other';
+    await scene.pipeline.ended(...Array.from({ length: 10 }, (_, index) => turn(index)));
+    lanes.nudge();
+    await eventually(() => quick.asked.length === 10, 10_000);
+    expect(hanging.asked).toHaveLength(7);
+    const [{ held } = { held: 0 }] = await scene.query<{ held: number }>(
+      `SELECT sum(evals)::int AS held FROM scoring.score_jobs WHERE project = 'default' AND lease IS NOT NULL`,
+    );
+    expect(held).toBe(16);
+    await lanes.onApplicationShutdown();
+    expect(await scene.query(`SELECT 1 FROM scoring.score_jobs WHERE lane = 'own' AND lease IS NOT NULL`)).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
 import { processSettings } from '#contracts';
 import { startService } from '#service';
 import { testDatabase, testNats, type TestDatabase, type TestNats } from '#testing';
@@ -13,6 +14,7 @@ afterAll(async () => {
   await db.drop();
 });
 
+@Module({})
 class Nothing {}
 
 describe('a service that is told to stop', () => {
@@ -28,7 +30,7 @@ describe('a service that is told to stop', () => {
         };
         return { module: Nothing, providers: [{ provide: 'probe', useValue: { onApplicationShutdown } }] };
       },
-      { process, projects: {} } as never,
+      { process, projects: {} },
     );
     expect(order).toEqual([]);
     const stopped = service.stop();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import pLimit, { type LimitFunction } from 'p-limit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lane } from '#domain/scoring';
 import type { ClaimedJob, CostLimit } from '../postgres/job-claims.js';
 import type { JobStore, LoadedJob } from '../postgres/job-store.js';
+import { Slots } from './slots.js';
 
 /** Runs one evaluation when there is room for it. */
 export type Slot = <T>(evaluation: () => Promise<T>) => Promise<T>;
@@ -20,6 +20,8 @@ export interface LaneOptions {
   readonly concurrency: number;
   readonly task: LaneTask;
   readonly limits: () => Promise<readonly CostLimit[]>;
+  /** Whether there are several projects: then none of them may have all slots, however many jobs it has and however long they take. */
+  readonly shared?: () => Promise<boolean>;
   /** Providers that this process does not ask. */
   readonly except?: () => readonly string[];
   /** `job`: the one that failed in a way of its own, and is taken again when its lease is over. */
@@ -35,7 +37,8 @@ const RENEW_MS = 20_000;
  * and keeps its leases alive. Several processes share a lane.
  */
 export class LaneWorker {
-  private readonly limit: LimitFunction;
+  private readonly slots: Slots;
+  private shared = false;
   private readonly held = new Map<string, ClaimedJob>();
   private readonly running = new Set<Promise<void>>();
   private readonly abort = new AbortController();
@@ -49,7 +52,7 @@ export class LaneWorker {
     private readonly store: JobStore,
     private readonly options: LaneOptions,
   ) {
-    this.limit = pLimit(options.concurrency);
+    this.slots = new Slots(options.concurrency, () => options.concurrency - this.kept);
     // Every evaluation in progress listens; there are as many as there are slots.
     setMaxListeners(0, this.abort.signal);
   }
@@ -90,16 +93,30 @@ export class LaneWorker {
     }
   }
 
+  /** Slots that are kept for others than the project that would take them all. */
+  private get kept(): number {
+    return this.shared && this.options.concurrency > 1 ? 1 : 0;
+  }
+
   /** A quarter more than run at once: what is claimed ahead waits here instead of in the database. */
+  private get capacity(): number {
+    return this.options.concurrency + Math.ceil(this.options.concurrency / 4);
+  }
+
+  /** What a project holds beyond its share waits for itself, and is in nobody's way. */
   private room(): number {
-    const { concurrency } = this.options;
-    return concurrency + Math.ceil(concurrency / 4) - this.limit.activeCount - this.limit.pendingCount;
+    const share = this.kept === 0 ? Infinity : this.capacity - this.kept;
+    return [...this.slots.held.values()].reduce((left, held) => left - Math.min(held, share), this.capacity);
   }
 
   private async take(room: number): Promise<number> {
-    const { lane, limits, except } = this.options;
+    const { lane, limits, except, shared } = this.options;
     if (!(await this.store.hasWork(lane))) return 0;
-    const claim = { lane, most: room, lease: randomUUID(), limits: await limits(), except: except?.() ?? [] };
+    this.shared = (await shared?.()) ?? false;
+    const claim = {
+      ...{ lane, most: room, lease: randomUUID(), limits: await limits(), except: except?.() ?? [] },
+      ...{ held: this.slots.held, share: this.kept === 0 ? null : this.capacity - this.kept },
+    };
     // When they cannot be loaded, the leases run out by themselves.
     const loaded = await this.store.load(await this.store.claim(claim));
     for (const job of loaded) this.begin(job);
@@ -111,7 +128,7 @@ export class LaneWorker {
     // What was being claimed when the end began is given back, not begun.
     const signal = this.stopping ? AbortSignal.abort() : this.abort.signal;
     const done = this.options.task
-      .run(job, (evaluation) => this.limit(evaluation).finally(() => this.wake()), signal)
+      .run(job, (evaluation) => this.slots.run(job.job.project, evaluation).finally(() => this.wake()), signal)
       .catch((error: unknown) => this.options.onError(error, job.job))
       .finally(() => {
         this.running.delete(done);

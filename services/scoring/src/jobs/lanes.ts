@@ -41,6 +41,7 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
           concurrency: options.concurrency,
           task: tasks[lane],
           limits: () => this.limitsOf(lane),
+          shared: async () => (await this.settings.all()).size > 1,
           onError: (error, job) => this.say(lane, error, job),
         }),
     );

@@ -32,6 +32,10 @@ export interface Claim {
   readonly limits: readonly CostLimit[];
   /** Providers that are not to be asked: this process cannot, or may not. */
   readonly except?: readonly string[];
+  /** Evaluations of each project that the worker has already: whoever has fewer is next. */
+  readonly held?: ReadonlyMap<string, number>;
+  /** A project that holds so many gets no more. */
+  readonly share?: number | null;
 }
 
 /** Values that one claim works on at most, so that a turn of a thousand traces gives way to others in between. */
@@ -41,11 +45,13 @@ export const LEASE_S = 60;
 const PROBE_S = 30;
 
 /**
- * Leases the next jobs: every project in turn, and within a project every session in turn. A provider that is blocked or rests is
+ * Leases the next jobs: every project in turn, with what the worker holds of it taken into account, and within a project every
+ * session in turn. A provider that is blocked or rests is
  * left alone until its time; then one job tries it. A project with a cost limit gets no more than what is left of its day can pay,
  * with what others have reserved taken off.
  */
-export async function claimJobs(tx: Transaction, { lane, most, lease, limits, except = [] }: Claim): Promise<ClaimedJob[]> {
+export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJob[]> {
+  const { lane, most, lease, limits, except = [], held = new Map<string, number>(), share = null } = claim;
   const limited = JSON.stringify(
     (await lockLimited(tx, lane, limits)).map(({ project, maxUsd, reserveUsd }) => ({
       project,
@@ -53,7 +59,15 @@ export async function claimJobs(tx: Transaction, { lane, most, lease, limits, ex
       reserve: reserveUsd,
     })),
   );
-  const claimed = await tx.query<ClaimedJob>(CLAIM, [lane, most, lease, limited, except]);
+  const claimed = await tx.query<ClaimedJob>(CLAIM, [
+    lane,
+    most,
+    lease,
+    limited,
+    except,
+    JSON.stringify(Object.fromEntries(held)),
+    share,
+  ]);
   await probe(
     tx,
     claimed.filter(({ probing }) => probing),
@@ -119,13 +133,14 @@ WITH RECURSIVE pairs AS (
     WHERE j.lane = $1 AND j.project = o.project AND j.provider = o.provider AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
     ORDER BY j.round, j.asked_at, j.s, j.t, j.tier LIMIT o.most) c
 ), turns AS (
-  SELECT h.*, row_number() OVER (PARTITION BY h.project ORDER BY h.nth, h.provider) AS place,
+  SELECT h.*, n.held + row_number() OVER (PARTITION BY h.project ORDER BY h.nth, h.provider) AS place,
+    n.held + sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) - h.used AS before,
     sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) AS running
-  FROM heads h
+  FROM heads h CROSS JOIN LATERAL (SELECT coalesce(($6::json ->> h.project)::int, 0) AS held) n
 ), next AS (
   SELECT t.*, v.values, md5(t.s::text || $3::text) AS shuffled
   FROM turns t CROSS JOIN LATERAL (SELECT least(t.used, coalesce(t.payable - t.running + t.used, t.used))::int AS values) v
-  WHERE v.values > 0 ORDER BY t.place, shuffled LIMIT 2 * $2::int
+  WHERE v.values > 0 AND ($7::int IS NULL OR t.before < $7::int) ORDER BY t.place, shuffled LIMIT 2 * $2::int
 ), chosen AS (
   SELECT j.s, j.t, j.tier, j.provider, t.probing, t.values, t.reserve * t.values AS reserved
   FROM next t JOIN scoring.score_jobs j USING (s, t, tier, provider)
