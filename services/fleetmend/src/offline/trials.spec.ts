@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { answerSimulation } from './simulations.js';
 import { answerTrial, type TrialAnswer } from './trials.js';
@@ -91,5 +92,23 @@ describe('trial simulate', () => {
     [{ base_rate: 0.5, allocation: 0 }, 'allocation'],
   ])('refuses %j', (line, reason) => {
     expect(() => simulate(line)).toThrow(reason);
+  });
+});
+
+describe('docs/evidence.md', () => {
+  const text = readFileSync(new URL('../../../../docs/evidence.md', import.meta.url), 'utf8');
+  /** Rows of the table of worked examples: line as code, logarithm, verdict. */
+  const rows = [...text.matchAll(/^\| `(\{.*\})` \| (-?[\d.]+) \| `(\w+)` \|/gm)].map(
+    ([, line = '', logE, verdict]): [object, string, string] => [JSON.parse(line) as object, logE ?? '', verdict ?? ''],
+  );
+
+  it('has worked examples of every kind', () => {
+    expect([...new Set(rows.map(([line]) => (line as { kind: string }).kind))].sort()).toEqual(['live', 'pairs', 'trial']);
+  });
+
+  it.each(rows)('the evidence of %j is %s, the verdict %s', (line, logE, verdict) => {
+    const answer = evaluate(line);
+    expect((answer.logE as number).toFixed(4)).toBe(logE);
+    expect(answer.verdict).toBe(verdict);
   });
 });
