@@ -122,8 +122,9 @@ export const modelShape = {
   embedding_base_url: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('The OpenAI-compatible endpoint of embeddings; default: that of judges, with its key.'),
+    .describe('The OpenAI-compatible endpoint of embeddings; default: that of judges, with its key and headers.'),
   embedding_api_key: z.string().optional().describe('The key for `embedding_base_url`.'),
+  embedding_headers: z.record(z.string(), z.string()).default({}).describe('Further headers for `embedding_base_url`.'),
   max_concurrent_evals: z
     .int()
     .min(1)

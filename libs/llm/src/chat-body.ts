@@ -9,7 +9,7 @@ export interface Ask extends ChatRequest {
 }
 
 export interface ChatBody {
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>> & { readonly model: string };
   /** What was asked for and left out, because the model refuses it. */
   readonly notes: readonly string[];
 }
@@ -17,7 +17,7 @@ export interface ChatBody {
 /** The body to send to a model that takes what `known` says; what is not configured is not sent. */
 export function chatBody(ask: Ask, known: Capabilities): ChatBody {
   const notes: string[] = [];
-  const parts: Record<string, unknown>[] = [{ model: ask.model, messages: messagesOf(ask, known) }];
+  const parts: Record<string, unknown>[] = [{ messages: messagesOf(ask, known) }];
   const { temperature, reasoningEffort, tools, maxOutputTokens } = ask;
   if (tools !== undefined && tools.length > 0) {
     parts.push({ tools: tools.map((tool) => ({ type: 'function', function: tool })) });
@@ -33,7 +33,7 @@ export function chatBody(ask: Ask, known: Capabilities): ChatBody {
     else parts.push({ reasoning_effort: reasoningEffort });
   }
   parts.push(formatOf(ask, known, notes));
-  return { body: Object.assign({}, ...parts) as Record<string, unknown>, notes };
+  return { body: { model: ask.model, ...(Object.assign({}, ...parts) as Record<string, unknown>) }, notes };
 }
 
 function formatOf({ format }: Ask, known: Capabilities, notes: string[]): Record<string, unknown> {

@@ -277,6 +277,22 @@ describe('an endpoint that asks to wait', () => {
     expect(scripted.clock.slept).toEqual([7000]);
   });
 
+  it('is asked for other models meanwhile: who waits holds no slot', async () => {
+    const limited = status(429, {}, { 'retry-after': '7' });
+    await using scripted = await scriptedEndpoint(({ index }) => (index === 0 ? limited : answer('Hi')), { concurrency: 1 });
+    const { clock, server, endpoint } = scripted;
+    const sleep = clock.sleep.bind(clock);
+    let wakeUp = (): void => undefined;
+    const woken = new Promise<void>((resolve) => (wakeUp = resolve));
+    clock.sleep = (ms, signal) => woken.then(() => sleep(ms, signal));
+    const waiting = [0, 1, 2].map(() => endpoint.chat(CHAT));
+    expect((await endpoint.chat({ ...CHAT, model: 'other' })).text).toBe('Hi');
+    expect(server.requests.map(({ body }) => body['model'])).toEqual(['judge', 'other']);
+    wakeUp();
+    await Promise.all(waiting);
+    expect(server.requests).toHaveLength(5);
+  });
+
   it('answers callers at once, without a request, when the hint is too long to wait for', async () => {
     await using scripted = await scriptedEndpoint([status(429, {}, { 'retry-after': '86400' })]);
     const first = await failure(scripted.endpoint.chat(CHAT));

@@ -39,8 +39,8 @@ const QUOTED_MAX = 8000;
 type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string };
 
 /**
- * One OpenAI-compatible endpoint. Its limit of concurrency and its pauses hold for all calls of this object, so there should
- * be one per endpoint in a process. Every method answers with its usage, or throws a ModelError that carries it.
+ * One OpenAI-compatible endpoint. Its limit of concurrency holds for all calls of this object, its pauses for all of one model, so
+ * there should be one per endpoint and purpose in a process. Every method answers with its usage, or throws a ModelError that carries it.
  */
 export class ModelEndpoint {
   private readonly sender: Sender;

@@ -22,10 +22,17 @@ export class Patience {
   }
 }
 
-/** Keeps one endpoint's requests to so many at a time, and all of them back after it has asked to wait. */
+export interface Paced {
+  readonly model: string;
+  readonly patience: Patience;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Keeps one endpoint's requests to so many at a time, and those of a model back after the endpoint has asked to wait with it. */
 export class Pacer {
   private readonly limit: LimitFunction;
-  private pausedUntil = 0;
+  /** By model, because makers limit each model by itself. */
+  private readonly pausedUntil = new Map<string, number>();
 
   constructor(
     concurrency: number,
@@ -34,28 +41,24 @@ export class Pacer {
     this.limit = pLimit(concurrency);
   }
 
-  pause(ms: number): void {
-    this.pausedUntil = Math.max(this.pausedUntil, this.clock.now() + Math.min(ms, PAUSE_MAX_MS));
+  pause(model: string, ms: number): void {
+    for (const each of this.pausedUntil.keys()) if (this.pauseLeft(each) <= 0) this.pausedUntil.delete(each);
+    const until = this.clock.now() + Math.min(ms, PAUSE_MAX_MS);
+    this.pausedUntil.set(model, Math.max(this.pausedUntil.get(model) ?? 0, until));
   }
 
   /**
-   * Runs `request` when a slot is free and no pause lasts.
+   * Runs `request` when a slot is free and no pause lasts. Who waits for the end of a pause holds no slot meanwhile.
    * @throws ModelError `rate_limit` when the pause outlasts the patience, `cancelled` when the signal fires first
    */
-  run<T>(request: () => Promise<T>, patience: Patience, signal?: AbortSignal): Promise<T> {
-    if (signal?.aborted === true) return Promise.reject(cancelled(signal));
-    return new Promise((resolve, reject) => {
-      // Only while it waits for a slot: what runs hears the signal itself, and still counts what it spent.
-      const abort = (): void => reject(cancelled(signal as AbortSignal));
-      signal?.addEventListener('abort', abort, { once: true });
-      const turn = this.limit(async () => {
-        signal?.removeEventListener('abort', abort);
-        if (signal?.aborted === true) throw cancelled(signal);
-        await this.pauseOver(patience, signal);
-        return request();
-      });
-      turn.then(resolve, reject);
-    });
+  async run<T>(request: () => Promise<T>, call: Paced): Promise<T> {
+    for (;;) {
+      await this.pauseOver(call);
+      const turn = await this.slot(async () => {
+        return this.pauseLeft(call.model) > 0 ? undefined : { done: await request() };
+      }, call.signal);
+      if (turn !== undefined) return turn.done;
+    }
   }
 
   async wait(ms: number, signal?: AbortSignal): Promise<void> {
@@ -66,8 +69,23 @@ export class Pacer {
     }
   }
 
-  private async pauseOver(patience: Patience, signal?: AbortSignal): Promise<void> {
-    for (let left = this.pauseLeft(); left > 0; left = this.pauseLeft()) {
+  private slot<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (signal?.aborted === true) return Promise.reject(cancelled(signal));
+    return new Promise((resolve, reject) => {
+      // Only while it waits for a slot: what runs hears the signal itself, and still counts what it spent.
+      const abort = (): void => reject(cancelled(signal as AbortSignal));
+      signal?.addEventListener('abort', abort, { once: true });
+      const turn = this.limit(() => {
+        signal?.removeEventListener('abort', abort);
+        if (signal?.aborted === true) throw cancelled(signal);
+        return work();
+      });
+      turn.then(resolve, reject);
+    });
+  }
+
+  private async pauseOver({ model, patience, signal }: Paced): Promise<void> {
+    for (let left = this.pauseLeft(model); left > 0; left = this.pauseLeft(model)) {
       if (!patience.spend(left)) {
         throw new ModelError('rate_limit', explain('rate_limit', `in ${Math.ceil(left / 1000)} s`), { retryAfterMs: left });
       }
@@ -75,8 +93,8 @@ export class Pacer {
     }
   }
 
-  private pauseLeft(): number {
-    return this.pausedUntil - this.clock.now();
+  private pauseLeft(model: string): number {
+    return (this.pausedUntil.get(model) ?? 0) - this.clock.now();
   }
 }
 

@@ -4,7 +4,7 @@ import { HttpClient, type HttpReply } from './http-client.js';
 import { isRecord, parseJson } from './json-text.js';
 import type { Meter } from './meter.js';
 import { explain, ModelError } from './model-error.js';
-import { cancelled, Pacer, Patience } from './pacer.js';
+import { cancelled, type Paced, Pacer, Patience } from './pacer.js';
 import type { EndpointOptions } from './requests.js';
 import { secretHider } from './secrets.js';
 import { countTokens } from './tokens.js';
@@ -22,17 +22,16 @@ export const ESTIMATED = 'tokens estimated';
 
 export interface Send<T> {
   readonly path: string;
-  readonly body: object;
+  /** Names the model, too: its pauses are its own. */
+  readonly body: Readonly<Record<string, unknown>> & { readonly model: string };
   /** Takes the reply apart; what it throws is handled as the request's failure. */
   readonly read: (reply: Record<string, unknown>) => T;
   readonly meter: Meter;
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Call {
+interface Call extends Paced {
   readonly retry: number;
-  readonly patience: Patience;
-  readonly signal: AbortSignal | undefined;
 }
 
 type Outcome<T> = { readonly value: T } | { readonly failure: ModelError };
@@ -54,26 +53,31 @@ export class Sender {
 
   /** @throws ModelError; its usage is for the caller to fill in from the meter */
   async send<T>(send: Send<T>): Promise<T> {
-    const { signal } = send;
     const patience = new Patience(this.options.maxWaitMs ?? MAX_WAIT_MS);
+    const call: Paced = { model: send.body.model, patience, signal: send.signal };
     for (let retry = 0; ; retry += 1) {
-      const outcome = await this.pacer.run(() => this.request(send), patience, signal);
+      const outcome = await this.pacer.run(() => this.paced(send, retry), call);
       if ('value' in outcome) return outcome.value;
-      await this.beforeRetry(outcome.failure, { retry, patience, signal });
+      await this.beforeRetry(outcome.failure, { ...call, retry });
     }
   }
 
+  /** Sets the pause while the slot is still held: whoever gets it next has to see it. */
+  private async paced<T>(send: Send<T>, retry: number): Promise<Outcome<T>> {
+    const outcome = await this.request(send);
+    if ('failure' in outcome && isForAll(outcome.failure)) this.pacer.pause(send.body.model, waitOf(outcome.failure, retry));
+    return outcome;
+  }
+
   /** Waits, or throws the error when trying again is not allowed or would take too long. */
-  private async beforeRetry(error: ModelError, call: Call): Promise<void> {
+  private async beforeRetry(error: ModelError, { retry, patience, signal }: Call): Promise<void> {
     if (error.kind !== 'rate_limit' && error.kind !== 'unavailable') throw error;
-    const wait = error.retryAfterMs ?? BACKOFF_MS * 2 ** call.retry;
-    const forAll = error.kind === 'rate_limit' || error.retryAfterMs !== undefined;
-    if (forAll) this.pacer.pause(wait);
-    if (call.retry >= RETRIES || !call.patience.covers(wait)) throw error;
+    const wait = waitOf(error, retry);
+    if (retry >= RETRIES || !patience.covers(wait)) throw error;
     // The pause holds for this call as well: it waits, out of its patience, with all the others.
-    if (forAll) return;
-    call.patience.spend(wait);
-    await this.pacer.wait(wait, call.signal);
+    if (isForAll(error)) return;
+    patience.spend(wait);
+    await this.pacer.wait(wait, signal);
   }
 
   private async request<T>({ path, body, read, meter, signal }: Send<T>): Promise<Outcome<T>> {
@@ -105,6 +109,15 @@ export class Sender {
     }
     return read.value;
   }
+}
+
+/** Whether all calls for this model have to wait, and not only the one that failed. */
+function isForAll({ kind, retryAfterMs }: ModelError): boolean {
+  return kind === 'rate_limit' || (kind === 'unavailable' && retryAfterMs !== undefined);
+}
+
+function waitOf({ retryAfterMs }: ModelError, retry: number): number {
+  return retryAfterMs ?? BACKOFF_MS * 2 ** retry;
 }
 
 /** The endpoint answered something no fallback understands; it may do better in a moment. */

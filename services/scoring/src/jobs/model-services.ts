@@ -2,7 +2,7 @@ import type { ProcessSettings } from '#contracts';
 import { LOCAL_MODEL, localEmbedder, type Embedder, type LocalEmbedder } from '#embeddings';
 import { ModelEndpoint, pricesFromSettings, priceTable, type CapabilityMemory, type PriceTable } from '#llm';
 
-/** The models that a scoring process asks: one endpoint for judges, one for embeddings, which may be the same, and the local model. */
+/** The models that a scoring process asks: an endpoint for judges, one for embeddings, and the local model. */
 export class ModelServices {
   readonly judges: ModelEndpoint;
   readonly prices: PriceTable;
@@ -13,14 +13,15 @@ export class ModelServices {
     this.prices = priceTable(pricesFromSettings(settings.model_prices));
     const tools = { capabilities, prices: this.prices };
     const common = { timeoutMs: settings.judge_timeout_s * 1000, concurrency: settings.max_concurrent_evals };
-    this.judges = new ModelEndpoint(
-      { ...common, baseUrl: settings.judge_base_url, apiKey: settings.judge_api_key, headers: settings.judge_headers },
-      tools,
-    );
-    this.embeddings =
-      settings.embedding_base_url === undefined
-        ? this.judges
-        : new ModelEndpoint({ ...common, baseUrl: settings.embedding_base_url, apiKey: settings.embedding_api_key }, tools);
+    const { judge_base_url, judge_api_key, judge_headers, embedding_base_url, embedding_api_key, embedding_headers } = settings;
+    const ofJudges = { baseUrl: judge_base_url, apiKey: judge_api_key, headers: judge_headers };
+    this.judges = new ModelEndpoint({ ...common, ...ofJudges }, tools);
+    const ofEmbeddings =
+      embedding_base_url === undefined
+        ? ofJudges
+        : { baseUrl: embedding_base_url, apiKey: embedding_api_key, headers: embedding_headers };
+    // Its own object also where the address is that of judges: they are not to wait for each other's requests.
+    this.embeddings = new ModelEndpoint({ ...common, ...ofEmbeddings }, tools);
   }
 
   embedder(model: string): Embedder {
