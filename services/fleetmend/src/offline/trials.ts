@@ -1,6 +1,5 @@
 import {
   answerArmLine,
-  countedSessions,
   evaluateTrial,
   familywiseAlpha,
   summarise,
@@ -91,7 +90,7 @@ function evaluate(fields: Fields, trace: boolean): TrialAnswer {
     sessions: state.sessions,
     sample_ratio_mismatch: sampleRatioMismatch,
     pairs: state.pairs.pairs,
-    sessions_needed: verdict.verdict === 'pending' && countedSessions(state.sessions) > 0 ? verdict.sessionsNeeded : null,
+    sessions_needed: verdict.verdict === 'pending' ? verdict.sessionsNeeded : null,
   };
 }
 
