@@ -1,4 +1,4 @@
-import { builtInMetrics, metricNames, OUTCOME_METRIC, type EvaluatorKind } from './metrics.js';
+import { builtInMetrics, metricNames, OUTCOME_METRIC, type EvaluatorKind, type MetricName } from './metrics.js';
 
 /** A metric's name is part of subjects, signatures and column values. */
 const OWN_METRIC_PATTERN = /^[a-z][a-z0-9_]{0,62}$/;
@@ -44,25 +44,24 @@ export function metricProblems(settings: MetricSettings): Problem[] {
       : [],
   );
   const taken = Object.keys(settings.metrics)
-    .filter((name) => name in builtInMetrics)
+    .filter((name) => Object.hasOwn(builtInMetrics, name))
     .map((name) => ({ path: ['metrics', name], message: `"${name}" is a metric already: choose another name` }));
   const unnamable = Object.keys(settings.metrics)
-    .filter((name) => !OWN_METRIC_PATTERN.test(name))
+    // `constructor` is a member of every object: settings that are looked up by it would be found where there are none.
+    .filter((name) => !OWN_METRIC_PATTERN.test(name) || name in Object.prototype)
     .map((name) => ({
       path: ['metrics', name],
-      message: 'the name of a metric is a-z, 0-9 and _, begins with a letter, 63 at most',
+      message: 'the name of a metric is a-z, 0-9 and _, begins with a letter, 63 at most, and is not "constructor"',
     }));
   return [...unknown, ...misplaced, ...taken, ...unnamable, ...evaluatorProblems(settings)];
 }
 
 function evaluatorProblems({ evaluators, metrics }: MetricSettings): Problem[] {
   const own = new Set(Object.keys(metrics));
-  const known = Object.entries(evaluators).filter(([name]) => own.has(name) || name in builtInMetrics);
+  const known = Object.entries(evaluators).filter(([name]) => own.has(name) || Object.hasOwn(builtInMetrics, name));
   return known.flatMap(([name, kind]) => {
-    const possible: readonly EvaluatorKind[] | undefined = (builtInMetrics as Readonly<Record<string, readonly EvaluatorKind[]>>)[
-      name
-    ];
-    if (possible === undefined) return [{ path: ['evaluators', name], message: `who makes ${name} is said in metrics.${name}` }];
+    const possible: readonly EvaluatorKind[] = Object.hasOwn(builtInMetrics, name) ? builtInMetrics[name as MetricName] : [];
+    if (own.has(name)) return [{ path: ['evaluators', name], message: `who makes ${name} is said in metrics.${name}` }];
     if (possible.includes(kind)) return [];
     return [{ path: ['evaluators', name], message: `${name} cannot come from "${kind}"; it can from ${possible.join(', ')}` }];
   });

@@ -6,18 +6,29 @@ const seconds = z.number().min(0);
 const count = z.int().min(0);
 const model = z.string().trim().min(1).max(200).nullable().default(null);
 
+/** Where something is called over HTTP. A name or a password in it would be read by all who read the setting, and named in errors. */
+const address = z.url({ protocol: /^https?$/ }).refine((text) => {
+  if (!URL.canParse(text)) return true;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}, 'holds a user or a password: give a key or a header instead');
+
 const CHOICES_MAX = 20;
 
-const choices = z.record(z.string().min(1).max(100), unit).refine((values) => {
-  const count = Object.keys(values).length;
-  return count >= 2 && count <= CHOICES_MAX;
-}, `a choice has 2 to ${CHOICES_MAX} answers`);
+const choices = z
+  .record(z.string().min(1).max(100), unit)
+  .refine((values) => Object.keys(values).every((name) => name.trim() !== ''), 'an answer to choose needs a name')
+  .refine((values) => {
+    const count = Object.keys(values).length;
+    return count >= 2 && count <= CHOICES_MAX;
+  }, `a choice has 2 to ${CHOICES_MAX} answers`);
 
 /** How the answer of a judge that a project registers becomes a value in [0, 1]. */
 export const judgeOutput = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('score'), min: z.number().default(0), max: z.number().default(1) })
-    .refine(({ min, max }) => min < max, 'the smallest score must be less than the largest'),
+    .refine(({ min, max }) => min < max, 'the smallest score must be less than the largest')
+    .refine(({ min, max }) => Number.isFinite(max - min), 'the scores are too far apart to be told from each other'),
   z.strictObject({ kind: z.literal('boolean') }),
   z.strictObject({ kind: z.literal('choice'), values: choices }),
 ]);
@@ -33,13 +44,16 @@ const judgePrompt = z
     error: ({ input }) =>
       `{{${unknownPlaceholders(String(input)).join('}}, {{')}}} is not known; there are ${judgePlaceholders.map((name) => `{{${name}}}`).join(', ')}`,
   })
-  .refine((text) => text.includes('{{'), {
+  .refine((text) => namesIn(text).length > 0, {
     error: 'shows the judge nothing of the turn: use for example {{request}} and {{answer}}',
   });
 
 function unknownPlaceholders(text: string): string[] {
-  const names = [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name]) => (name ?? '').trim());
-  return names.filter((name) => !(judgePlaceholders as readonly string[]).includes(name));
+  return namesIn(text).filter((name) => !(judgePlaceholders as readonly string[]).includes(name));
+}
+
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name]) => (name ?? '').trim());
 }
 
 /** A metric that a project registers. */
@@ -47,7 +61,7 @@ export const ownMetric = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('judge'), prompt: judgePrompt, output: judgeOutput }),
   z.strictObject({
     kind: z.literal('webhook'),
-    url: z.url({ protocol: /^https?$/ }),
+    url: address,
     timeout_s: z.number().positive().max(600).default(30),
   }),
   z.strictObject({ kind: z.literal('responder'), timeout_s: z.number().positive().max(600).default(30) }),
@@ -112,15 +126,13 @@ const price = z.strictObject({
 
 /** Settings of a process that say where models are. A project that could name an endpoint would be handed the key for it. */
 export const modelShape = {
-  judge_base_url: z
-    .url({ protocol: /^https?$/ })
+  judge_base_url: address
     .default('https://api.openai.com/v1')
     .describe('The OpenAI-compatible endpoint of judges. It is called for projects that set `judge_model` only.'),
   judge_api_key: z.string().optional().describe('The key for `judge_base_url`.'),
   judge_headers: z.record(z.string(), z.string()).default({}).describe('Further headers for `judge_base_url`.'),
   judge_timeout_s: z.number().positive().default(60).describe('Seconds that one request to a model may take.'),
-  embedding_base_url: z
-    .url({ protocol: /^https?$/ })
+  embedding_base_url: address
     .optional()
     .describe('The OpenAI-compatible endpoint of embeddings; default: that of judges, with its key and headers.'),
   embedding_api_key: z.string().optional().describe('The key for `embedding_base_url`.'),
@@ -137,8 +149,7 @@ export const modelShape = {
     .record(z.string(), price)
     .default({})
     .describe('Prices of models by name, over the built-in list (`docs/models.md`).'),
-  scores_out_url: z
-    .url({ protocol: /^https?$/ })
+  scores_out_url: address
     .optional()
     .describe(
       'Where scores go as `gen_ai.evaluation.result` events: the logs endpoint of a collector, OTLP/HTTP, for example `http://127.0.0.1:4318/v1/logs`. `fleetmend migrate` has to know it too.',

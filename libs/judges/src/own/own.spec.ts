@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { projectSettings } from '#contracts';
 import { scriptedModel, modelError } from '../../fixtures/scripted-model.js';
 import { booking, taskFor, trace } from '../../fixtures/traces.js';
 import { checkOwnJudge, judge, type OutputRule, type OwnJudge } from '../index.js';
@@ -29,6 +31,29 @@ describe('checkOwnJudge', () => {
     [own('{{answer}}', { kind: 'stars' } as unknown as OutputRule), 'not "stars"'],
   ])('says what is wrong (%#)', (definition, message) => {
     expect(checkOwnJudge(definition).join()).toContain(message);
+  });
+
+  it('refuses what the settings refuse, and nothing else', () => {
+    const pieces = fc.constantFrom('{{answer}}', '{{ trace }}', '{{answer', '{{', '}}', '{{reply}}', 'polite?', ' ');
+    const prompt = fc.array(pieces, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+    const bound = fc.constantFrom(0, 1, 5, -1, 1e308, -1e308);
+    const worth = fc.constantFrom(0, 0.5, 1, 2, -0.1);
+    const output = fc.oneof(
+      fc.constant(boolean),
+      fc.record({ kind: fc.constant('score' as const), min: bound, max: bound }),
+      fc.record({
+        kind: fc.constant('choice' as const),
+        values: fc.dictionary(fc.constantFrom('a', 'b', ' ', 'constructor'), worth, { maxKeys: 4, noNullPrototype: true }),
+      }),
+    );
+    fc.assert(
+      fc.property(prompt, output, (text, rule) => {
+        const kindness = { kind: 'judge', prompt: text, output: rule };
+        const taken = projectSettings.safeParse({ metrics: { kindness } }).success;
+        expect([text, rule, taken]).toEqual([text, rule, checkOwnJudge(own(text, rule)).length === 0]);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it('takes a prompt of nothing but white space after braces in its stride', () => {
