@@ -2,7 +2,7 @@ import type { Trace, Turn } from '#contracts';
 import { answerText, requestText } from '#domain/checks';
 import { collapseWhiteSpace } from '#domain/text';
 import { headAndTail, lengthAfterCut } from './cut.js';
-import { plainText, plainValue } from './plain-text.js';
+import { indented, plainText, plainValue } from './plain-text.js';
 import { stepsOf, type Step } from './steps.js';
 
 export interface DigestOptions {
@@ -128,11 +128,6 @@ function appendSteps(steps: readonly Step[], caps: Caps, lines: string[], eviden
       evidence.push(text);
     }
   }
-}
-
-/** Lines of a text stand further right than ours, so that none of them can pass for a step. */
-function indented(text: string): string {
-  return text.replaceAll('\n', '\n      ');
 }
 
 function capOf(step: Step, at: number, count: number, caps: Caps): number {

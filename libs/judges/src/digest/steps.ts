@@ -1,7 +1,7 @@
 import type { Span, Trace } from '#contracts';
 import { hasFailed, requestText } from '#domain/checks';
 import { newMessages, REPEATED_MIN, shownAbove, wordsOf, type Shown } from './messages.js';
-import { plainText, plainValue } from './plain-text.js';
+import { plainName, plainValue } from './plain-text.js';
 
 /** What a step took in, gave out or failed with. */
 export interface Body {
@@ -15,8 +15,6 @@ export interface Step {
   readonly failed: boolean;
   readonly bodies: readonly Body[];
 }
-
-const NAME_MAX = 80;
 
 /**
  * The spans of a trace in the order they started (as recorded where one has no start time), each once. A text that
@@ -46,8 +44,7 @@ function ordered(trace: Trace): Span[] {
 
 function labelOf(span: Span, callIds: ReadonlyMap<string, string> | undefined): string {
   const id = callIds?.get(span.span_id);
-  const name = plainText(span.name).replace(/\s+/g, ' ').slice(0, NAME_MAX);
-  const parts = [span.kind, name, id === undefined ? '' : `[${id}]`, hasFailed(span) ? '(failed)' : ''];
+  const parts = [span.kind, plainName(span.name), id === undefined ? '' : `[${id}]`, hasFailed(span) ? '(failed)' : ''];
   return parts.filter((part) => part !== '').join(' ');
 }
 

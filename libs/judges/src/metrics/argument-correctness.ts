@@ -2,7 +2,7 @@ import type { Tool } from '#contracts';
 import { toolCalls, type ToolCall } from '#domain/checks';
 import { collapseWhiteSpace, snippet } from '#domain/text';
 import { headAndTail } from '../digest/cut.js';
-import { plainText, plainValue } from '../digest/plain-text.js';
+import { indented, plainName, plainText, plainValue } from '../digest/plain-text.js';
 import type { Section } from '../digest/fence.js';
 import type { Judgement } from '../judgement.js';
 import type { Metric, Verdict } from '../metric.js';
@@ -117,8 +117,8 @@ function materialFor(judgement: Judgement, group: readonly NamedCall[], all: rea
   // A group was made for the whole budget; in a tightened one each call gets its part of what is left.
   const cap = total <= units ? ARGUMENTS_MAX : Math.max(ARGUMENTS_MIN, Math.floor(units / group.length));
   const lines = group.map((call) => {
-    const shown = headAndTail(call.arguments, cap).replaceAll('\n', '\n      ');
-    return `${call.id}. ${nameOf(call.call.tool)}\n   arguments: ${call.arguments === '' ? '(none)' : shown}`;
+    const shown = indented(headAndTail(call.arguments, cap));
+    return `${call.id}. ${plainName(call.call.tool)}\n   arguments: ${call.arguments === '' ? '(none)' : shown}`;
   });
   return [
     { name: 'calls', text: lines.join('\n') },
@@ -141,11 +141,7 @@ function toolsText(judgement: Judgement, group: readonly NamedCall[]): string {
 
 function toolText({ name, description, parameters }: Tool, units: number): string {
   const text = `${collapseWhiteSpace(plainText(description ?? ''))}\n   parameters: ${plainValue(parameters) || '(not recorded)'}`;
-  return `${nameOf(name)}: ${headAndTail(text, units)}`;
-}
-
-function nameOf(tool: string): string {
-  return snippet(plainText(tool), 80);
+  return `${plainName(name)}: ${headAndTail(text, units)}`;
 }
 
 /** One sentence from the reasons of the calls that were wrong. */
@@ -155,7 +151,7 @@ function reasonFrom(wrong: readonly Wrong[], judged: number, unrecorded: number)
   if (wrong.length === 0) return `The arguments of all ${calls} were correct${note}.`;
   const faults = wrong.slice(0, FAULTS_NAMED).map(({ call, why }) => {
     const words = snippet(tidy(why), WHY_MAX).replace(/[.\s]+$/, '');
-    return `"${nameOf(call.tool)}" (span ${snippet(plainText(call.spanId), 40)}): ${words}`;
+    return `"${plainName(call.tool)}" (span ${snippet(plainText(call.spanId), 40)}): ${words}`;
   });
   const rest = wrong.length > FAULTS_NAMED ? `; and ${wrong.length - FAULTS_NAMED} more` : '';
   return `Wrong arguments in ${wrong.length} of ${calls}${note}: ${faults.join('; ')}${rest}.`;

@@ -2,7 +2,7 @@ import type { Turn } from '#contracts';
 import { snippet } from '#domain/text';
 import type { ToolCall } from '#domain/checks';
 import type { Judgement } from '../judgement.js';
-import { plainText } from '../digest/plain-text.js';
+import { plainName, plainText } from '../digest/plain-text.js';
 import { toolsPrompt, type ExtractedTools } from '../prompts/tools.js';
 import { tidy } from '../reason.js';
 
@@ -43,7 +43,7 @@ function calledLines({ called }: ExtractedTools, calls: readonly ToolCall[]): st
     const entry = told.get(tool);
     const times = `${count} ${count === 1 ? 'call' : 'calls'}${failed === 0 ? '' : `, ${failed} failed`}`;
     const words = entry === undefined ? '' : `; for: ${line(entry.purpose)}; result: ${line(entry.result)}`;
-    return `${name(tool)} (${times})${words}`;
+    return `${plainName(tool)} (${times})${words}`;
   });
 }
 
@@ -62,7 +62,7 @@ export function catalogueLines(turn: Turn): string[] | undefined {
   if (tools.length === 0) return undefined;
   const lines = tools.slice(0, TOOLS_MAX).map((tool) => {
     const description = snippet(plainText(tool.description ?? ''), DESCRIPTION_MAX);
-    return description === '' ? name(tool.name) : `${name(tool.name)}: ${description}`;
+    return description === '' ? plainName(tool.name) : `${plainName(tool.name)}: ${description}`;
   });
   return tools.length > TOOLS_MAX ? [...lines, `…and ${tools.length - TOOLS_MAX} more`] : lines;
 }
@@ -70,14 +70,10 @@ export function catalogueLines(turn: Turn): string[] | undefined {
 /** Names that the record really contains. */
 function namesIn(evidence: string, names: readonly string[]): string[] {
   const distinct = new Set(names.map((each) => each.trim()).filter((each) => each !== '' && evidence.includes(each)));
-  return [...distinct].slice(0, TOOLS_MAX).map(name);
+  return [...distinct].slice(0, TOOLS_MAX).map((each) => plainName(each));
 }
 
 /** Words of a model on one line, so that no entry can pass for two. */
 function line(words: string): string {
   return snippet(tidy(words), WORDS_MAX);
-}
-
-function name(tool: string): string {
-  return snippet(plainText(tool), 80);
 }
