@@ -285,6 +285,35 @@ describe('a metric of a project: its responder', () => {
 });
 
 describe('an evaluator that never answers', () => {
+  it('is left alone after three times in a row, tried by one job, and asked by all when it answers again', async () => {
+    let hangs = true;
+    const { host, asked } = await webhook((response) => {
+      if (!hangs) response.end('{"value":1}');
+    });
+    await stage({ style: { kind: 'webhook', url: `http://${host}/`, timeout_s: 0.1 } }, {}, [host]);
+    await scene.pipeline.ended(...Array.from({ length: 6 }, (_, index) => turn(index)));
+    const rest = async (): Promise<number> => {
+      const [row] = await scene.query<{ s: number }>(
+        `SELECT extract(epoch FROM probe_at - now())::float8 AS s FROM scoring.provider_blocks`,
+      );
+      return row?.s ?? 0;
+    };
+    expect([await desk.once('own', 1), await desk.once('own', 1), await rest()]).toEqual([1, 1, 0]);
+    expect(await desk.once('own', 1)).toBe(1);
+    expect(await rest()).toBeGreaterThan(3);
+    expect(await desk.all('own')).toBe(0);
+    expect(Object.keys(desk.health.current)).toEqual(['default webhook:style']);
+    await scene.later();
+    expect(await desk.all('own')).toBe(1);
+    expect(await rest()).toBeGreaterThan(8);
+    expect(asked).toHaveLength(4);
+    hangs = false;
+    await scene.later();
+    expect(await desk.all('own')).toBe(6);
+    expect(scene.answers().filter(({ pending }) => pending === false)).toHaveLength(6);
+    expect(desk.health.current).toEqual({});
+  });
+
   it('keeps its own project waiting, and nobody else', async () => {
     const hanging = await webhook(() => undefined);
     const quick = await webhook((response) => response.end('{"value":1}'));

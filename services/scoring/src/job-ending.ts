@@ -4,11 +4,19 @@ export type Ending =
   | { readonly kind: 'done' }
   /** Given back untouched: the process stops. */
   | { readonly kind: 'returned' }
-  /** Something about this job failed. */
-  | { readonly kind: 'failed'; readonly error: string; readonly delayMs: number }
+  /** Something about this job failed; `late`: there was no answer in time. */
+  | { readonly kind: 'failed'; readonly error: string; readonly delayMs: number; readonly late?: boolean }
   /** The provider cannot be asked just now. */
-  | { readonly kind: 'rest'; readonly code: string; readonly error: string; readonly delayMs: number }
+  | ({ readonly kind: 'rest' } & ProviderTrouble)
   /** The provider cannot be asked until somebody does something about it. */
-  | { readonly kind: 'blocked'; readonly code: string; readonly error: string; readonly delayMs: number }
+  | ({ readonly kind: 'blocked' } & ProviderTrouble)
   /** There is nobody to ask, and nobody is missed. */
   | { readonly kind: 'dropped' };
+
+interface ProviderTrouble {
+  readonly code: string;
+  readonly error: string;
+  readonly delayMs: number;
+  /** It may be this one question that the provider cannot take: it answered with a status that says so, or that it failed over it. */
+  readonly ofQuestion?: boolean;
+}

@@ -47,7 +47,7 @@ export class EmbeddingEvaluator implements ValueEvaluator {
       const reason = `The similarity in meaning of request and answer is ${value.toFixed(2)} on the scale of ${model}.`;
       return { ...version, outcome: { status: 'scored', value, code: 'ok', reason, spans: [] }, spent: spentOf(model, usage) };
     } catch (error) {
-      const trouble = troubleOf(error, model, job.job.attempts, signal);
+      const trouble = troubleOf(error, model, signal);
       if (!(trouble instanceof ModelError)) throw trouble;
       // What is the matter with these texts will be the matter with them tomorrow.
       const outcome = { status: 'failed', value: null, code: trouble.kind, reason: trouble.message, spans: [] } as const;
@@ -74,9 +74,9 @@ function shorter(most: number): number {
   return Math.max(TEXT_MIN, Math.floor(most / 2));
 }
 
-function troubleOf(error: unknown, model: string, attempts: number, signal: AbortSignal): unknown {
+function troubleOf(error: unknown, model: string, signal: AbortSignal): unknown {
   if (signal.aborted) return new Trouble({ kind: 'returned' }, null, { cause: error });
-  if (!(error instanceof EmbeddingError)) return modelTrouble(error, model, attempts);
+  if (!(error instanceof EmbeddingError)) return modelTrouble(error, model);
   if (error.kind === 'busy')
     return new Trouble({ kind: 'rest', code: 'busy', error: error.message, delayMs: BUSY_MS }, null, { cause: error });
   return error;

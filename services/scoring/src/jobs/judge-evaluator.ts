@@ -6,7 +6,7 @@ import type { MetricEvaluator, ScoringPlan } from '#domain/scoring';
 import type { LoadedJob, Wanted } from '../postgres/job-store.js';
 import type { Spent } from '../postgres/usage-rows.js';
 import { evaluatorOf } from '../score-tier.js';
-import { backoffMs, BLOCKED_DELAY_MS, Trouble } from './trouble.js';
+import { BLOCKED_DELAY_MS, Trouble } from './trouble.js';
 import type { ValueEvaluator, Verdict } from './value-task.js';
 
 /** Tokens of a trace that a judge is shown: the largest of 780 recorded traces took 10,843, the mean 568 (docs/judges.md). */
@@ -48,7 +48,7 @@ export class JudgeEvaluator implements ValueEvaluator {
       const spent = spentOf(model, usage);
       return { outcome, evaluator: `judge/${model}/${hash}`, promptHash: hash, spent, asked: spent !== null };
     } catch (error) {
-      throw modelTrouble(error, model, job.job.attempts);
+      throw modelTrouble(error, model);
     }
   }
 }
@@ -78,18 +78,21 @@ export function spentOf(model: string, { calls, inputTokens, outputTokens, costU
 const REST_MS = 5_000;
 
 /** What becomes of a job whose model did not answer. What is the matter with this one text, and what is no model's error, is passed on. */
-export function modelTrouble(error: unknown, model: string, attempts: number): unknown {
+export function modelTrouble(error: unknown, model: string): unknown {
   if (!(error instanceof ModelError)) return error;
-  const ending = endingOf(error, attempts);
+  const ending = endingOf(error);
   return ending === null ? error : new Trouble(ending, spentOf(model, error.usage), { cause: error });
 }
 
 const OF_PROVIDER: ReadonlySet<string> = new Set(['auth', 'config', 'billing'] satisfies ModelErrorKind[]);
+/** A wrong model or parameter gives them too; then no question is answered. */
+const OF_QUESTION: ReadonlySet<number> = new Set([400, 422]);
 const PASSING: ReadonlySet<string> = new Set(['rate_limit', 'unavailable'] satisfies ModelErrorKind[]);
 
-function endingOf({ kind, message: error, retryAfterMs }: ModelError, attempts: number): Trouble['ending'] | null {
-  if (OF_PROVIDER.has(kind)) return { kind: 'blocked', code: kind, error, delayMs: BLOCKED_DELAY_MS };
-  if (PASSING.has(kind)) return { kind: 'rest', code: kind, error, delayMs: retryAfterMs ?? REST_MS };
-  if (kind === 'timeout') return { kind: 'failed', error, delayMs: retryAfterMs ?? backoffMs(attempts) };
+function endingOf({ kind, message: error, retryAfterMs, status = 0 }: ModelError): Trouble['ending'] | null {
+  const ofQuestion = OF_QUESTION.has(status) || status >= 500;
+  if (OF_PROVIDER.has(kind)) return { kind: 'blocked', code: kind, error, delayMs: BLOCKED_DELAY_MS, ofQuestion };
+  if (PASSING.has(kind)) return { kind: 'rest', code: kind, error, delayMs: retryAfterMs ?? REST_MS, ofQuestion };
+  if (kind === 'timeout') return { kind: 'failed', error, delayMs: retryAfterMs ?? REST_MS, late: true };
   return kind === 'cancelled' ? { kind: 'returned' } : null;
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Score } from '#contracts';
 import type { StageMemory } from '#judges';
 import { InfrastructureError } from '#messaging';
+import { boundedReason } from '../bounded-score.js';
 import type { Ending } from '../job-ending.js';
 import type { ClaimedJob } from '../postgres/job-claims.js';
 import type { Evaluated, JobResult } from '../postgres/job-results.js';
@@ -9,6 +10,7 @@ import type { JobStore, LoadedJob, Wanted } from '../postgres/job-store.js';
 import type { Spending, Spent } from '../postgres/usage-rows.js';
 import type { LaneTask, Slot } from './lane-worker.js';
 import { StageRecorder } from './stage-recorder.js';
+import { TimeOuts } from './time-outs.js';
 import { backoffMs, Trouble, worst } from './trouble.js';
 
 /** What an evaluator says of one trace. */
@@ -29,6 +31,8 @@ export interface ValueEvaluator {
 
 /** After so many failures of its own kind, an evaluator will not do better. */
 const FAILURES_MAX = 5;
+/** After so many refusals, between which the provider has answered others, it is this question that it cannot take. */
+const REFUSALS_MAX = 3;
 const SAVE_PAUSE_MS = 1_000;
 
 type Attempt = {
@@ -40,6 +44,8 @@ type Attempt = {
 
 /** The values of a job, made side by side as far as there is room, and recorded together. */
 export class ValueTask implements LaneTask {
+  private readonly timeOuts = new TimeOuts();
+
   constructor(
     private readonly store: Pick<JobStore, 'save'>,
     private readonly evaluator: ValueEvaluator,
@@ -55,7 +61,8 @@ export class ValueTask implements LaneTask {
         slot(async (): Promise<Attempt> => {
           // Once the provider is in trouble, the rest of the job need not find out again.
           if (stopped !== null || signal.aborted) return { ending: stopped ?? { kind: 'returned' } };
-          const attempt = await this.attempt(job, wanted, { stages: stages.of(wanted.trace), signal });
+          const made = await this.attempt(job, wanted, { stages: stages.of(wanted.trace), signal });
+          const attempt = { ...made, ending: this.timeOuts.heed(job.job, made.ending, made.answered === true) };
           if (attempt.ending.kind === 'rest' || attempt.ending.kind === 'blocked') stopped = attempt.ending;
           return attempt;
         }),
@@ -63,7 +70,6 @@ export class ValueTask implements LaneTask {
     );
     const ending = worst(attempts.map((one) => one.ending));
     const answered = attempts.some((one) => one.answered === true);
-    this.tellHealth(job.job, ending, answered);
     await this.save(
       {
         ...{ job: job.job, ending, answered },
@@ -73,6 +79,8 @@ export class ValueTask implements LaneTask {
       },
       signal,
     );
+    // When it is stored: whoever looks at the stored trouble takes back what was said of one that is not there.
+    this.tellHealth(job.job, ending, answered);
   }
 
   private async attempt(job: LoadedJob, wanted: Wanted, tools: { stages: StageMemory; signal: AbortSignal }): Promise<Attempt> {
@@ -92,19 +100,20 @@ export class ValueTask implements LaneTask {
     }
   }
 
-  private failure({ job }: LoadedJob, { metric, trace, source, evaluator }: Wanted, error: unknown): Attempt {
-    if (error instanceof Trouble)
-      return { ending: error.ending, ...(error.spent === null ? {} : { spending: { metric, ...error.spent } }) };
+  private failure({ job }: LoadedJob, wanted: Wanted, error: unknown): Attempt {
+    if (error instanceof Trouble) {
+      const spending = error.spent === null ? {} : { spending: { metric: wanted.metric, ...error.spent } };
+      const refused = isOfQuestion(error.ending) && job.refusals + 1 >= REFUSALS_MAX;
+      return { ...(refused ? givenUp(wanted, 'refused', error.message) : { ending: error.ending }), ...spending };
+    }
     if (error instanceof InfrastructureError) return { ending: { kind: 'returned' } };
     const reason = `The evaluator failed: ${error instanceof Error ? error.message : String(error)}`;
     if (job.attempts + 1 < FAILURES_MAX) return { ending: { kind: 'failed', error: reason, delayMs: backoffMs(job.attempts) } };
-    const common = { metric, trace_id: trace === '' ? null : trace, source, evaluator, spans: [] };
-    const score: Score = { ...common, status: 'failed', value: null, code: 'evaluator_failed', reason };
-    return { evaluated: { score, askedAs: evaluator, promptHash: null, spent: null }, ending: { kind: 'done' } };
+    return givenUp(wanted, 'evaluator_failed', reason);
   }
 
   private tellHealth(job: ClaimedJob, ending: Ending, answered: boolean): void {
-    if (ending.kind === 'rest' && ending.code === 'unavailable') this.onHealth(job, ending.error);
+    if (ending.kind === 'rest' && ending.code === 'unavailable') this.onHealth(job, boundedReason(ending.error));
     else if (answered) this.onHealth(job, null);
   }
 
@@ -120,4 +129,15 @@ export class ValueTask implements LaneTask {
       }
     }
   }
+}
+
+function isOfQuestion(ending: Ending): boolean {
+  return (ending.kind === 'rest' || ending.kind === 'blocked') && ending.ofQuestion === true;
+}
+
+/** A value that will not come: failed for good. */
+function givenUp({ metric, trace, source, evaluator }: Wanted, code: string, reason: string): Attempt {
+  const common = { metric, trace_id: trace === '' ? null : trace, source, evaluator, spans: [] };
+  const score: Score = { ...common, status: 'failed', value: null, code, reason };
+  return { evaluated: { score, askedAs: evaluator, promptHash: null, spent: null }, ending: { kind: 'done' } };
 }

@@ -4,6 +4,7 @@ import type { LoadedJob } from '../postgres/job-store.js';
 import type { VerifierStore } from '../postgres/verifier-store.js';
 import type { Verifiers } from '../verifiers.js';
 import type { LaneTask, Slot } from './lane-worker.js';
+import { TimeOuts } from './time-outs.js';
 import { backoffMs, Trouble } from './trouble.js';
 import type { Ending } from '../job-ending.js';
 
@@ -19,6 +20,8 @@ const AWAY_MS = 5_000;
 
 /** Asks the user's verifier about a turn. What it says is a posted score like one that came by itself: the first word stays. */
 export class VerifyTask implements LaneTask {
+  private readonly timeOuts = new TimeOuts();
+
   constructor(
     private readonly store: VerifierStore,
     private readonly verifiers: Verifiers,
@@ -40,6 +43,7 @@ export class VerifyTask implements LaneTask {
       const answer = await this.askVerifier(project, request, signal);
       if (answer === null) return unasked(this.nobody(project));
       this.verifiers.answered(project);
+      this.timeOuts.heed(job, { kind: 'done' }, true);
       const parsed = verifyAnswer.safeParse(answer.value);
       const verdict = parsed.success ? parsed.data : { error: `${shown(answer.value)} is no verdict` };
       if ('error' in verdict) {
@@ -49,7 +53,7 @@ export class VerifyTask implements LaneTask {
       await this.store.record(job, { s, t, project, session, trace: '', metric: OUTCOME_METRIC, ...verdict });
       return null;
     } catch (error) {
-      if (error instanceof Trouble) return unasked(error.ending);
+      if (error instanceof Trouble) return unasked(this.timeOuts.heed(job, error.ending, false));
       if (!(error instanceof QuestionTooLarge)) throw error;
       await this.store.giveUp(job, 'too_large', error.message);
       return null;

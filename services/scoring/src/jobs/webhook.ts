@@ -75,7 +75,7 @@ function refused({ status, headers }: Response, text: string): { error: string }
     );
   if (status < 500 && status !== 408 && status !== 429) throw blocked(said);
   const seconds = Number(headers.get('retry-after'));
-  throw resting(said, seconds > 0 ? Math.min(seconds * 1000, REST_MAX_MS) : REST_MS);
+  throw resting(said, seconds > 0 ? Math.min(seconds * 1000, REST_MAX_MS) : REST_MS, status >= 500);
 }
 
 /** The time-out of one call and the caller's signal. AbortSignal.any would keep a listener on a long-lived signal for each call. */
@@ -103,7 +103,7 @@ class Deadline {
     if (signal.aborted) return new Trouble({ kind: 'returned' }, null, { cause: error });
     if (!this.late) return resting(`the webhook ${host} cannot be reached: ${messageOf(error)}`);
     const late = `the webhook ${host} did not answer within ${timeoutMs} ms`;
-    return new Trouble({ kind: 'failed', error: late, delayMs: REST_MS }, null, { cause: error });
+    return new Trouble({ kind: 'failed', error: late, delayMs: REST_MS, late: true }, null, { cause: error });
   }
 
   end(): void {
@@ -116,8 +116,8 @@ function blocked(error: string): Trouble {
   return new Trouble({ kind: 'blocked', code: 'config', error, delayMs: BLOCKED_DELAY_MS });
 }
 
-function resting(error: string, delayMs = REST_MS): Trouble {
-  return new Trouble({ kind: 'rest', code: 'unavailable', error, delayMs });
+function resting(error: string, delayMs = REST_MS, ofQuestion = false): Trouble {
+  return new Trouble({ kind: 'rest', code: 'unavailable', error, delayMs, ofQuestion });
 }
 
 /** What fetch throws says little; its causes say what happened. */

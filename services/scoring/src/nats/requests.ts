@@ -1,6 +1,6 @@
 import { NoRespondersError, RequestError, TimeoutError, type NatsConnection } from '@nats-io/transport-node';
 import { stringifyJson } from '#ingest';
-import { backoffMs, Trouble } from '../jobs/trouble.js';
+import { Trouble } from '../jobs/trouble.js';
 
 /** Nobody listens on the subject. */
 export class NobodyAnswers extends Error {
@@ -56,7 +56,7 @@ function troubleOf(error: unknown, subject: string, { timeoutMs }: AskOptions): 
   if (isNobody(error)) return new NobodyAnswers(`nobody answers ${subject}`, { cause: error });
   const detail = error instanceof Error ? error.message : String(error);
   if (error instanceof TimeoutError)
-    return new Trouble({ kind: 'failed', error: `no answer on ${subject} within ${timeoutMs} ms`, delayMs: backoffMs(0) });
+    return new Trouble({ kind: 'failed', error: `no answer on ${subject} within ${timeoutMs} ms`, delayMs: REST_MS, late: true });
   return new Trouble({ kind: 'rest', code: 'unavailable', error: detail, delayMs: REST_MS }, null, { cause: error });
 }
 

@@ -13,6 +13,8 @@ export interface ClaimedJob extends TierKey {
   readonly evals: number;
   /** How many of its values this claim may make. */
   readonly values: number;
+  /** How often its provider refused it, and has answered others since. */
+  readonly refusals: number;
   /** Its provider was in trouble when it was taken: it tries for all the others. */
   readonly probing: boolean;
 }
@@ -117,7 +119,7 @@ WITH RECURSIVE pairs AS (
     SELECT j.project, j.provider FROM scoring.score_jobs j
     WHERE j.lane = $1 AND (j.project, j.provider) > (p.project, p.provider) ORDER BY j.project, j.provider LIMIT 1) n
 ), open AS (
-  SELECT p.project, p.provider, b.project IS NOT NULL AS probing, CASE WHEN b.project IS NULL THEN 2 * $2::int ELSE 1 END AS most,
+  SELECT p.project, p.provider, b.project IS NOT NULL AS probing, b.since, CASE WHEN b.project IS NULL THEN 2 * $2::int ELSE 1 END AS most,
     CASE WHEN l.reserve > 0 THEN floor((l.max - coalesce(d.cost_usd, 0) - r.usd) / l.reserve) WHEN coalesce(d.cost_usd, 0) + r.usd >= l.max THEN 0 END AS payable, coalesce(l.reserve, 0) AS reserve
   FROM pairs p
   LEFT JOIN scoring.provider_blocks b USING (project, provider)
@@ -127,7 +129,7 @@ WITH RECURSIVE pairs AS (
     WHERE j.project = p.project AND j.reserved_usd > 0 AND j.leased_until > now()), 0) END AS usd) r
   WHERE (b.probe_at IS NULL OR b.probe_at <= now()) AND p.provider <> ALL ($5::text[])
 ), heads AS (
-  SELECT o.project, o.payable, o.reserve, o.probing, c.*, least(c.evals, ${EVALS_PER_CLAIM}) AS used, row_number() OVER (PARTITION BY o.project, o.provider ORDER BY c.round, c.asked_at, c.s, c.t, c.tier) AS nth
+  SELECT o.project, o.payable, o.reserve, o.probing, o.since, c.*, least(c.evals, ${EVALS_PER_CLAIM}) AS used, row_number() OVER (PARTITION BY o.project, o.provider ORDER BY c.round, c.asked_at, c.s, c.t, c.tier) AS nth
   FROM open o CROSS JOIN LATERAL (
     SELECT j.s, j.t, j.tier, j.provider, j.round, j.asked_at, j.evals FROM scoring.score_jobs j
     WHERE j.lane = $1 AND j.project = o.project AND j.provider = o.provider AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
@@ -142,11 +144,12 @@ WITH RECURSIVE pairs AS (
   FROM turns t CROSS JOIN LATERAL (SELECT least(t.used, coalesce(t.payable - t.running + t.used, t.used))::int AS values) v
   WHERE v.values > 0 AND ($7::int IS NULL OR t.before < $7::int) ORDER BY t.place, shuffled LIMIT 2 * $2::int
 ), chosen AS (
-  SELECT j.s, j.t, j.tier, j.provider, t.probing, t.values, t.reserve * t.values AS reserved
+  SELECT j.s, j.t, j.tier, j.provider, t.probing, t.since, t.values, t.reserve * t.values AS reserved
   FROM next t JOIN scoring.score_jobs j USING (s, t, tier, provider)
   WHERE j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
   ORDER BY t.place, t.shuffled LIMIT $2::int FOR UPDATE OF j SKIP LOCKED
 )
 UPDATE scoring.score_jobs j SET lease = ($3::text)::uuid, leased_until = now() + interval '${LEASE_S} seconds', claims = j.claims + 1, reserved_usd = c.reserved
 FROM chosen c WHERE j.s = c.s AND j.t = c.t AND j.tier = c.tier AND j.provider = c.provider
-RETURNING j.s, j.t, j.tier, j.provider, j.project, j.lease, j.attempts, j.claims, j.evals, c.probing, c.values`;
+RETURNING j.s, j.t, j.tier, j.provider, j.project, j.lease, j.attempts, j.claims, j.evals, c.probing, c.values,
+  j.refusals + (j.refused_at IS NOT NULL AND (c.since IS NULL OR c.since > j.refused_at))::int AS refusals`;

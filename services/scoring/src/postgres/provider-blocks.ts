@@ -1,6 +1,6 @@
 import { healthChanged, SYSTEM_PROJECT } from '#contracts';
 import { derivedId } from '#domain/ids';
-import { isBlocking } from '#domain/scoring';
+import { isBlocking, lanes } from '#domain/scoring';
 import type { Transaction } from '#persistence';
 import { boundedReason } from '../bounded-score.js';
 import type { Ending } from '../job-ending.js';
@@ -21,6 +21,24 @@ export async function noteProvider(tx: Transaction, job: ClaimedJob, ending: End
   );
   if (healed === undefined || !isBlocking(healed.code)) return;
   announce(tx, job, { status: 'ok', detail: `${provider} answers again`, since: healed.since });
+}
+
+/**
+ * A provider whose time to be tried has come and that no job is left for: a mistyped model was corrected, a project asks another
+ * one. Nothing would ever try it, and what nobody asks is in nobody's way.
+ */
+export async function forgetUnasked(tx: Transaction): Promise<void> {
+  const forgotten = await tx.query<{ project: string; provider: string; code: string; since: number }>(
+    `DELETE FROM scoring.provider_blocks b USING (
+       SELECT d.project, d.provider FROM scoring.provider_blocks d WHERE d.probe_at <= now() AND NOT EXISTS (
+         SELECT 1 FROM scoring.score_jobs j WHERE j.lane = ANY ($1::text[]) AND j.project = d.project AND j.provider = d.provider)
+       ORDER BY d.project, d.provider FOR UPDATE OF d SKIP LOCKED) u
+     WHERE b.project = u.project AND b.provider = u.provider
+     RETURNING b.project, b.provider, b.code, (extract(epoch FROM b.since) * 1000000)::bigint AS since`,
+    [lanes],
+  );
+  for (const one of forgotten.filter(({ code }) => isBlocking(code)))
+    announce(tx, one, { status: 'ok', detail: `${one.provider} is not asked any more`, since: one.since });
 }
 
 /** It needed nobody after all: the next job may try at once. */
@@ -59,14 +77,23 @@ async function block(tx: Transaction, job: ClaimedJob, ending: Extract<Ending, {
       ...[boundedReason(ending.error), probes, delayMs, job.probing],
     ],
   );
+  if (ending.ofQuestion === true) await noteRefusal(tx, job);
   if (ending.kind === 'blocked' && !wasBlocked)
     announce(tx, job, { status: 'degraded', detail: ending.error, since: before.since });
+}
+
+/** By the clock, under the row of the trouble: whichever trouble begins after this one had somebody's answer in between. */
+async function noteRefusal(tx: Transaction, { s, t, tier, provider, refusals }: ClaimedJob): Promise<void> {
+  await tx.query(
+    `UPDATE scoring.score_jobs SET refusals = $5, refused_at = clock_timestamp() WHERE s = $1 AND t = $2 AND tier = $3 AND provider = $4`,
+    [s, t, tier, provider, refusals],
+  );
 }
 
 /** The id is derived from the block, so that however many jobs run into it, it is said and journaled once. */
 function announce(
   tx: Transaction,
-  { project, provider }: ClaimedJob,
+  { project, provider }: Pick<ClaimedJob, 'project' | 'provider'>,
   { status, detail, since }: { status: 'ok' | 'degraded'; detail: string; since: number },
 ): void {
   const type = status === 'ok' ? 'judge_resumed' : 'judge_blocked';
