@@ -3,11 +3,14 @@ import type { Lane } from '#domain/scoring';
 import { createDataSource, SettingsDirectory, UnitOfWork } from '#persistence';
 import { Health } from '#observability';
 import { randomUUID } from 'node:crypto';
+import { AnswerWait } from '../../services/scoring/src/handlers/answer-wait.js';
 import { Lanes, type LaneTasks } from '../../services/scoring/src/jobs/lanes.js';
 import { laneTasks } from '../../services/scoring/src/jobs/lane-tasks.js';
+import { ProviderHealth } from '../../services/scoring/src/jobs/provider-health.js';
 import { ModelServices } from '../../services/scoring/src/jobs/model-services.js';
 import { JobStore, type LoadedJob } from '../../services/scoring/src/postgres/job-store.js';
 import { StoredCapabilities } from '../../services/scoring/src/postgres/model-capabilities.js';
+import { ProviderStore } from '../../services/scoring/src/postgres/provider-store.js';
 import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
 import { VerifierStore } from '../../services/scoring/src/postgres/verifier-store.js';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -27,7 +30,7 @@ export class JobDesk {
     readonly tasks: LaneTasks,
     readonly models: ModelServices,
     readonly health: Health,
-    private readonly end: () => Promise<void>,
+    private readonly rest: { readonly everySecond: AnswerWait; readonly end: () => Promise<void> },
   ) {
     this.store = new JobStore(work);
   }
@@ -43,13 +46,27 @@ export class JobDesk {
     const process = processSettings.parse(patch);
     const models = new ModelServices(process, new StoredCapabilities(work));
     const health = new Health();
+    const providers = new ProviderHealth(health);
     const runtime = { loaded: { process }, parts: { health, settings, nats } } as never;
     const store = new JobStore(work);
-    const parts = { store, verifierStore: new VerifierStore(work, new ScoreStore()), verifiers: pipeline.verifiers, models };
-    return new JobDesk(work, settings, laneTasks(runtime, parts), models, health, async () => {
+    const parts = {
+      store,
+      verifierStore: new VerifierStore(work, new ScoreStore()),
+      verifiers: pipeline.verifiers,
+      models,
+      health: providers,
+    };
+    const end = async (): Promise<void> => {
       await models.close();
       await db.destroy();
-    });
+    };
+    const everySecond = new AnswerWait(store, parts.verifierStore, parts.verifiers, new ProviderStore(work), providers);
+    return new JobDesk(work, settings, laneTasks(runtime, parts), models, health, { everySecond, end });
+  }
+
+  /** What its process does every second. */
+  get everySecond(): AnswerWait {
+    return this.rest.everySecond;
   }
 
   /** Takes jobs and holds them. */
@@ -82,6 +99,6 @@ export class JobDesk {
   }
 
   close(): Promise<void> {
-    return this.end();
+    return this.rest.end();
   }
 }

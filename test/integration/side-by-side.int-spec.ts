@@ -1,9 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { answerJson, eventually, status } from '#testing';
-import { AnswerWait } from '../../services/scoring/src/handlers/answer-wait.js';
 import { StoredCapabilities } from '../../services/scoring/src/postgres/model-capabilities.js';
-import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
-import { VerifierStore } from '../../services/scoring/src/postgres/verifier-store.js';
 import { saying, Scene, trace, turn } from './scene.js';
 
 let scene: Scene;
@@ -129,7 +126,7 @@ describe('the time-outs of every second', () => {
   it('answer what is due and give up what is over, in any number, and know the verifiers', async () => {
     scene = await Scene.open({ report_wait_s: 0 });
     const desk = await scene.desk();
-    const wait = new AnswerWait(desk.store, new VerifierStore(desk.work, new ScoreStore()), scene.pipeline.verifiers);
+    const wait = desk.everySecond;
     await scene.pipeline.ended(...Array.from({ length: 200 }, (_, index) => turn(index)));
     await scene.query(
       `INSERT INTO scoring.verifiers (project, answered_at) VALUES ('default', now()), ('long gone', now() - interval '8 days')`,

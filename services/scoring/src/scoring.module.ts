@@ -15,8 +15,10 @@ import { TraceWait } from './handlers/trace-wait.js';
 import { Lanes } from './jobs/lanes.js';
 import { laneTasks } from './jobs/lane-tasks.js';
 import { ModelServices } from './jobs/model-services.js';
+import { ProviderHealth } from './jobs/provider-health.js';
 import { JobStore } from './postgres/job-store.js';
 import { StoredCapabilities } from './postgres/model-capabilities.js';
+import { ProviderStore } from './postgres/provider-store.js';
 import { ScoreStore } from './postgres/score-store.js';
 import { TurnStore } from './postgres/turn-store.js';
 import { VerifierStore } from './postgres/verifier-store.js';
@@ -27,7 +29,7 @@ import { Verifiers } from './verifiers.js';
 export class ScoringModule {}
 
 export function scoringModule(runtime: ServiceRuntime, stopping: AbortSignal): DynamicModule {
-  const { work, settings } = runtime.parts;
+  const { work, settings, health } = runtime.parts;
   const { scores_out_url: scoresOut, scores_out_headers: headers } = runtime.loaded.process;
   return {
     module: ScoringModule,
@@ -42,10 +44,12 @@ export function scoringModule(runtime: ServiceRuntime, stopping: AbortSignal): D
       { provide: UnitOfWork, useValue: work },
       { provide: SettingsDirectory, useValue: settings },
       { provide: Verifiers, useValue: new Verifiers() },
+      { provide: ProviderHealth, useValue: new ProviderHealth(health) },
       ScoreStore,
       TurnStore,
       JobStore,
       VerifierStore,
+      ProviderStore,
       TurnSetup,
       TraceWait,
       TraceQuiet,
@@ -61,10 +65,10 @@ function lanes(runtime: ServiceRuntime, stopping: AbortSignal): Provider {
   const { max_concurrent_evals: concurrency, shutdown_grace_s: graceS } = runtime.loaded.process;
   return {
     provide: Lanes,
-    inject: [JobStore, VerifierStore, Verifiers],
-    useFactory: (store: JobStore, verifierStore: VerifierStore, verifiers: Verifiers): Lanes => {
+    inject: [JobStore, VerifierStore, Verifiers, ProviderHealth],
+    useFactory: (store: JobStore, verifierStore: VerifierStore, verifiers: Verifiers, health: ProviderHealth): Lanes => {
       const models = new ModelServices(runtime.loaded.process, new StoredCapabilities(work));
-      const tasks = laneTasks(runtime, { store, verifierStore, verifiers, models });
+      const tasks = laneTasks(runtime, { store, verifierStore, verifiers, models, health });
       return new Lanes(store, settings, tasks, { concurrency, graceMs: graceS * 1000, stopping, models });
     },
   };

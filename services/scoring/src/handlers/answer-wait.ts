@@ -1,14 +1,19 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { InfrastructureError } from '#messaging';
 import { everySecond, type Repetition } from '#service';
+import { ProviderHealth } from '../jobs/provider-health.js';
 import { JobStore } from '../postgres/job-store.js';
+import { ProviderStore } from '../postgres/provider-store.js';
 import { VerifierStore } from '../postgres/verifier-store.js';
 import { Verifiers } from '../verifiers.js';
 
 /** What one run answers at most before it lets the next begin. */
 const PAGES = 100;
 
-/** The time-outs of what waits for evaluators: a tier is answered with the rest pending, a value that cannot be had is given up. */
+/**
+ * The time-outs of what waits for evaluators: a tier is answered with the rest pending, a value that cannot be had is given up, a
+ * provider that nobody asks any more is forgotten.
+ */
 @Injectable()
 export class AnswerWait implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(AnswerWait.name);
@@ -18,6 +23,8 @@ export class AnswerWait implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly jobs: JobStore,
     private readonly verifierStore: VerifierStore,
     private readonly verifiers: Verifiers,
+    private readonly providers: ProviderStore,
+    private readonly health: ProviderHealth,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -35,7 +42,13 @@ export class AnswerWait implements OnApplicationBootstrap, OnApplicationShutdown
   async tick(): Promise<void> {
     await this.quietly(() => allPages(() => this.jobs.answerDue()));
     await this.quietly(() => allPages(() => this.jobs.expire()));
+    await this.quietly(() => this.lookAtProviders());
     await this.quietly(() => this.refresh());
+  }
+
+  private async lookAtProviders(): Promise<void> {
+    await this.providers.forgetUnasked();
+    if (this.health.isTroubled) this.health.takeBack(await this.providers.troubles());
   }
 
   private async refresh(): Promise<void> {

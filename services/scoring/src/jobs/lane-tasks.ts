@@ -9,27 +9,25 @@ import { JudgeEvaluator, type MaySpend } from './judge-evaluator.js';
 import type { LaneTasks } from './lanes.js';
 import type { ModelServices } from './model-services.js';
 import { OwnEvaluator, type OwnTransport } from './own-evaluator.js';
+import type { ProviderHealth } from './provider-health.js';
 import { Trouble } from './trouble.js';
 import { ValueTask } from './value-task.js';
 import { VerifyTask, type AskVerifier } from './verify-task.js';
 import { callWebhook } from './webhook.js';
-
-type OnHealth = ConstructorParameters<typeof ValueTask>[2];
 
 export interface LaneParts {
   readonly store: JobStore;
   readonly verifierStore: VerifierStore;
   readonly verifiers: Verifiers;
   readonly models: ModelServices;
+  readonly health: ProviderHealth;
 }
 
 /** What each lane asks, and how it is reached from this process. */
-export function laneTasks(runtime: ServiceRuntime, { store, verifierStore, verifiers, models }: LaneParts): LaneTasks {
-  const { health, settings } = runtime.parts;
+export function laneTasks(runtime: ServiceRuntime, { store, verifierStore, verifiers, models, health }: LaneParts): LaneTasks {
+  const { settings } = runtime.parts;
   const hasCostLimit: MaySpend = async (project) => (await settings.of(project)).max_cost_usd > 0;
-  // Each provider has a state of its own, or one that is well would take back what was said of another.
-  const ofModel: OnHealth = ({ provider }, detail) => health.report(provider, detail);
-  const ofProject: OnHealth = ({ project, provider }, detail) => health.report(`${project} ${provider}`, detail);
+  const ofModel = health.ofModel.bind(health);
   return {
     judge: new ValueTask(store, new JudgeEvaluator(models.judges, models.prices, hasCostLimit), ofModel),
     embedding: new ValueTask(
@@ -37,7 +35,7 @@ export function laneTasks(runtime: ServiceRuntime, { store, verifierStore, verif
       new EmbeddingEvaluator((model) => models.embedder(model), models.prices, hasCostLimit),
       ofModel,
     ),
-    own: new ValueTask(store, new OwnEvaluator(ownTransport(runtime)), ofProject),
+    own: new ValueTask(store, new OwnEvaluator(ownTransport(runtime)), health.ofProject.bind(health)),
     verifier: new VerifyTask(verifierStore, verifiers, askVerifier(runtime)),
   };
 }
