@@ -1,5 +1,6 @@
 export { assembleTrace, type AssembledTrace } from './assemble/assemble-trace.js';
 export { groupTraces, turnsOf, type FoundTurns, type UnassignedTrace } from './assemble/turns-of.js';
+export { hasTooManyParts, MAX_MARKS, MAX_MESSAGES } from './decode/count-parts.js';
 export { decodeTraces, type DecodedTraces, type OtlpContentType } from './decode/decode-traces.js';
 export { OtlpError } from './decode/otlp-error.js';
 export { exportedSpans, recogniseExport, type ExportedSpan, type ExportKind } from './exports/index.js';

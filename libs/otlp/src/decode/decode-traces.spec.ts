@@ -101,6 +101,12 @@ describe('an OTLP body', () => {
     expect(() => decodeTraces(whole.subarray(0, -1), 'protobuf')).toThrow(OtlpError);
   });
 
+  it('stops at each span that is rejected, for who shares the thread', () => {
+    const { steps, rejected } = decodeTraces(json(body(0, goodSpan(), {}, 0)), 'json');
+    expect([...steps].map((span) => span?.spanId ?? null)).toEqual([null, SPAN, null, null]);
+    expect([...rejected.values()].reduce((sum, count) => sum + count)).toBe(3);
+  });
+
   it.each([
     [{}],
     [{ resourceSpans: [] }],

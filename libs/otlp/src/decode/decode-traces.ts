@@ -1,6 +1,6 @@
 import type { OtlpSpan } from '../span.js';
 import { attributesOf } from './attributes.js';
-import type { OpenBody, Opened, ScopeEntry } from './open-body.js';
+import type { OpenBody, Opened, ResourceEntry, ScopeEntry } from './open-body.js';
 import { readJson } from './json-body.js';
 import { readProtobuf } from './protobuf-body.js';
 import { scopeOf, spanOf, type Place } from './span-of.js';
@@ -10,6 +10,8 @@ export type OtlpContentType = 'json' | 'protobuf';
 export interface DecodedTraces {
   /** One pass: a span is made when it is asked for. */
   readonly spans: Iterable<OtlpSpan>;
+  /** The same pass for who shares a thread: also stops, with null, at each span that is rejected. */
+  readonly steps: Iterable<OtlpSpan | null>;
   /** How many spans could not be read, by reason. Whole when `spans` has been read to its end. */
   readonly rejected: ReadonlyMap<string, number>;
   /** What was forgiven, by kind, with the number of spans (or resources, scopes). Whole when `spans` has been read. */
@@ -24,7 +26,12 @@ export function decodeTraces(bytes: Uint8Array, contentType: OtlpContentType): D
   const body = contentType === 'json' ? readJson(bytes) : readProtobuf(bytes);
   const rejected = new Map<string, number>();
   const warnings = new Map<string, number>();
-  return { spans: spansOf(body, counter(rejected), counter(warnings)), rejected, warnings };
+  const steps = spansOf(body, counter(rejected), counter(warnings));
+  return { spans: withoutNull(steps), steps, rejected, warnings };
+}
+
+function* withoutNull(steps: Iterable<OtlpSpan | null>): Generator<OtlpSpan> {
+  for (const span of steps) if (span !== null) yield span;
 }
 
 type Count = (reason: string) => void;
@@ -33,29 +40,46 @@ function counter(counts: Map<string, number>): Count {
   return (reason) => void counts.set(reason, (counts.get(reason) ?? 0) + 1);
 }
 
-function* spansOf(body: OpenBody, reject: Count, warn: Count): Generator<OtlpSpan> {
-  for (const { resource, scopes } of whole(body.resources, reject)) {
-    const attributes = attributesOf((resource as { readonly attributes?: unknown } | null | undefined)?.attributes, warn);
-    for (const { scope, spans } of whole(scopes, reject)) {
-      yield* spansIn(spans, { resource: attributes, scope: scopeOf(scope, warn) }, reject, warn);
+function* spansOf(body: OpenBody, reject: Count, warn: Count): Generator<OtlpSpan | null> {
+  for (const entry of whole(body.resources, reject)) {
+    if (entry === null) {
+      yield null;
+      continue;
     }
+    const attributes = attributesOf((entry.resource as { readonly attributes?: unknown } | null | undefined)?.attributes, warn);
+    yield* spansUnder(entry.scopes, attributes, reject, warn);
   }
 }
 
-function* spansIn(spans: ScopeEntry['spans'], place: Place, reject: Count, warn: Count): Generator<OtlpSpan> {
+function* spansUnder(
+  scopes: ResourceEntry['scopes'],
+  resource: Place['resource'],
+  reject: Count,
+  warn: Count,
+): Generator<OtlpSpan | null> {
+  for (const entry of whole(scopes, reject)) {
+    if (entry === null) yield null;
+    else yield* spansIn(entry.spans, { resource, scope: scopeOf(entry.scope, warn) }, reject, warn);
+  }
+}
+
+function* spansIn(spans: ScopeEntry['spans'], place: Place, reject: Count, warn: Count): Generator<OtlpSpan | null> {
   for (const raw of whole(spans, reject)) {
-    const result = spanOf(raw, place);
-    if ('rejected' in result) reject(result.rejected);
-    else {
-      for (const note of result.span.notes) warn(note);
-      yield result.span;
+    const result = raw === null ? null : spanOf(raw, place);
+    if (result !== null && 'rejected' in result) reject(result.rejected);
+    if (result === null || 'rejected' in result) {
+      yield null;
+      continue;
     }
+    for (const note of result.span.notes) warn(note);
+    yield result.span;
   }
 }
 
-function* whole<T>(items: Iterable<Opened<T>>, reject: Count): Generator<T> {
+/** Null for each that could not be read. */
+function* whole<T>(items: Iterable<Opened<T>>, reject: Count): Generator<T | null> {
   for (const item of items) {
     if ('broken' in item) reject(item.broken);
-    else yield item.value;
+    yield 'broken' in item ? null : item.value;
   }
 }

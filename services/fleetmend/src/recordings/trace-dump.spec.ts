@@ -70,6 +70,13 @@ const child = span(2, [attribute('gen_ai.operation.name', 'execute_tool'), attri
 });
 
 describe('dumps of traces', () => {
+  it('a request of more members than can be worked on is rejected, and says so', () => {
+    const bytes = Buffer.from(`{"resourceSpans":[${'0,'.repeat(4_000_001)}0]}`);
+    expect(new TraceDump().addOtlp(bytes, 'json', { file: 'a', line: null })).toMatchObject([
+      { kind: 'rejected', reason: expect.stringContaining('millions') },
+    ]);
+  });
+
   it('the spans of a trace may lie in several files, in any order, and come twice', async () => {
     const files = [
       await file('b.json', JSON.stringify(body(child))),

@@ -4,6 +4,7 @@ import {
   decodeTraces,
   exportedSpans,
   groupTraces,
+  hasTooManyParts,
   normaliseSpan,
   turnsOf,
   type ExportedSpan,
@@ -17,6 +18,7 @@ const NO_TIME = Date.UTC(2026, 0, 1) * 1_000;
 /** Spans are held until all files are read, since those of a trace, and the traces of a session, may lie in several. */
 const MAX_BYTES = 512 * 1024 * 1024;
 const TOO_LARGE = 'more than 512 MiB of traces in one import: import the files of some sessions at a time';
+const TOO_MANY = 'a request of millions of objects, lists or members: divide it';
 const NOWHERE: Origin = { file: '', line: null };
 const ALONE = 'no session was recorded: the trace stands alone';
 
@@ -33,6 +35,7 @@ export class TraceDump {
   /** Takes one OTLP request. Gives what could not be read of it. */
   addOtlp(bytes: Uint8Array, contentType: OtlpContentType, origin: Origin): Found[] {
     if (!this.hasRoomFor(bytes.length)) return [rejected(TOO_LARGE)];
+    if (hasTooManyParts(bytes, contentType)) return [rejected(TOO_MANY)];
     try {
       const { spans, rejected: broken } = decodeTraces(bytes, contentType);
       for (const span of spans) this.keep(normaliseSpan(span, NO_TIME), origin);

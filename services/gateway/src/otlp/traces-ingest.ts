@@ -3,12 +3,11 @@ import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { spansReceived } from '#contracts';
 import { InfrastructureError, type OutgoingMessage, type StreamPublisher } from '#messaging';
-import { decodeTraces, OtlpError, type DecodedTraces } from '#otlp';
+import { decodeTraces, hasTooManyParts, MAX_MARKS, MAX_MESSAGES, OtlpError, type DecodedTraces } from '#otlp';
 import { notStored, ProblemError, problemOf } from '../http/problem.js';
 import type { Bodies } from '../ingest/bodies.js';
 import type { Broker } from '../jetstream/broker.js';
 import { ByteBudget } from './byte-budget.js';
-import { hasTooManyParts, MAX_PARTS } from './count-parts.js';
 import type { OtlpEncoding } from './encoding.js';
 import type { OtlpMetrics } from './otlp-metrics.js';
 import { chunksOf, type Chunk, type WrittenSpan } from './span-chunks.js';
@@ -58,15 +57,15 @@ export class TracesIngest {
   }
 
   private async storeAll(project: string, encoding: OtlpEncoding, body: Uint8Array, tally: Tally): Promise<void> {
-    const { spans, rejected, warnings } = decode(encoding, body);
+    const { steps, rejected, warnings } = decode(encoding, body);
     const receivedAt = Date.now() * 1_000;
     let window: WrittenSpan[] = [];
     let bytes = 0;
     let since = performance.now();
-    for (const span of spans) {
-      const written = readSpan(span, receivedAt, (error) => this.report(error));
-      if (!written.ok) tally.reject(written.reason);
-      else {
+    for (const span of steps) {
+      const written = span === null ? undefined : readSpan(span, receivedAt, (error) => this.report(error));
+      if (written?.ok === false) tally.reject(written.reason);
+      else if (written !== undefined) {
         for (const note of written.notes) tally.warn(note);
         window.push(written.span);
         bytes += written.span.bytes;
@@ -140,8 +139,9 @@ export class TracesIngest {
 const AGAIN = 'Send it again after Retry-After seconds; what is stored already is not stored twice.';
 
 function decode(encoding: OtlpEncoding, body: Uint8Array): DecodedTraces {
-  if (hasTooManyParts(encoding, body)) {
-    const detail = `The body has more than ${MAX_PARTS.toLocaleString('en')} objects, lists or messages: send fewer spans per request.`;
+  if (hasTooManyParts(body, encoding)) {
+    const limit = encoding === 'json' ? `${numeral(MAX_MARKS)} brackets and commas` : `${numeral(MAX_MESSAGES)} messages`;
+    const detail = `The body has more than ${limit}: send fewer spans per request.`;
     throw new ProblemError(problemOf('too-large', 413, detail));
   }
   try {
@@ -151,3 +151,5 @@ function decode(encoding: OtlpEncoding, body: Uint8Array): DecodedTraces {
     throw new ProblemError(problemOf('invalid-request', 400, error.message));
   }
 }
+
+const numeral = (count: number): string => count.toLocaleString('en');
