@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { answerJson } from '#testing';
+import { answerJson, type Reply } from '#testing';
+import pLimit from 'p-limit';
+import type { LoadedJob } from '../../services/scoring/src/postgres/job-store.js';
 import { projectSettings } from '#contracts';
 import { priceTable } from '#llm';
 import { costOfOne } from '../../services/scoring/src/jobs/cost-limits.js';
@@ -95,6 +97,68 @@ describe('a budget of cost', () => {
     const later = await scene.desk();
     expect(await later.all('judge')).toBe(0);
     expect(await spentUsd()).toBeCloseTo(VALUE, 9);
+  });
+
+  it('reserves by the model that a job waits for, whichever is set by now, and takes none that it has not priced', async () => {
+    scene = await Scene.open({ max_cost_usd: 1, judge_model: 'gpt-4o' });
+    await scene.pipeline.ended(turn(0), turn(1));
+    const dearer = costOfOne('judge', projectSettings.parse({ judge_model: 'gpt-4o' }), priceTable()) ?? NaN;
+    for (const [version, judge_model] of [
+      [2, 'gpt-4o-mini'],
+      [3, null],
+    ] as const) {
+      await scene.settings('default', version, { judge_model, max_cost_usd: 1 });
+      expect(await (await scene.desk()).take('judge', 1)).toHaveLength(1);
+    }
+    const reserved = await scene.query<{ usd: number }>(
+      'SELECT reserved_usd AS usd FROM scoring.score_jobs WHERE lease IS NOT NULL',
+    );
+    expect(reserved.map(({ usd }) => usd)).toEqual([expect.closeTo(dearer, 12), expect.closeTo(dearer, 12)]);
+    await scene.query('UPDATE scoring.score_jobs SET lease = NULL, leased_until = NULL, reserved_usd = 0');
+    const desk = await scene.desk();
+    const claim = { lane: 'judge', most: 4, lease: '00000000-0000-4000-8000-000000000000' } as const;
+    const limit = { project: 'default', maxUsd: 1, reserveUsd: {} };
+    expect(await desk.store.claim({ ...claim, limits: [limit] })).toEqual([]);
+    expect(await desk.store.claim({ ...claim, limits: [{ ...limit, reserveUsd: { 'judge:gpt-4o': 0 } }] })).toHaveLength(2);
+  });
+
+  it('that cannot pay a value of a dear model pays for those of a cheap one', async () => {
+    scene = await Scene.open({ max_cost_usd: 3 * VALUE, judge_model: 'gpt-4o' }, dear);
+    await scene.pipeline.ended(turn(0), turn(1), turn(2));
+    await scene.settings('default', 2, {
+      judge_model: 'gpt-4o-mini',
+      tier1_metrics: ['task_completion'],
+      max_cost_usd: 3 * VALUE,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await scene.pipeline.ended(...turns(3, 8));
+    const desk = await scene.desk();
+    await desk.all('judge');
+    expect(await scene.query(`SELECT t FROM scoring.scores WHERE status = 'scored' ORDER BY t`)).toEqual(
+      [3, 4, 5].map((t) => ({ t })),
+    );
+    expect(await spentUsd()).toBeCloseTo(3 * VALUE, 9);
+  });
+
+  it('is looked at before each value, for one may cost more than was reserved for it', async () => {
+    const thrice = (): Reply =>
+      answerJson(
+        { task: 'find it', outcome: 'found', verdict: 0.8, reason: 'yes' },
+        { usage: { prompt_tokens: Math.round(((3 * VALUE) / 2 / 0.15) * 1e6), completion_tokens: 0 } },
+      );
+    scene = await Scene.open({ max_cost_usd: 8 * VALUE }, thrice);
+    const desk = await scene.desk();
+    await scene.pipeline.ended(turn(0, { traces: Array.from({ length: 10 }, (_, index) => trace(`t${index}`)) }));
+    const one = pLimit(1);
+    const [job] = await desk.take('judge');
+    expect(job?.wanted).toHaveLength(8);
+    await desk.tasks.judge.run(job as LoadedJob, (evaluation) => one(evaluation), desk.abort.signal);
+    expect(await scene.query(`SELECT count(*)::int AS n FROM scoring.scores WHERE status = 'scored'`)).toEqual([{ n: 3 }]);
+    expect(await spentUsd()).toBeCloseTo(9 * VALUE, 6);
+    expect(await desk.all('judge')).toBe(0);
+    // The next day pays for the rest, as far as it goes.
+    await scene.query(`UPDATE scoring.spend SET day = day - 1`);
+    expect(await desk.once('judge')).toBe(1);
   });
 
   it('reserves for the values that a claim takes on, not for the whole turn', async () => {

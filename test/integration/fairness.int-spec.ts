@@ -168,7 +168,7 @@ describe('twenty thousand open jobs', () => {
   it('cost no more under a limit of cost', async () => {
     await crowd();
     await claim(50);
-    const limits = ['default', 'other', 'idle'].map((project) => ({ project, maxUsd: 1, reserveUsd: 0.01 }));
+    const limits = ['default', 'other', 'idle'].map((project) => ({ project, maxUsd: 1, reserveUsd: { [PROVIDER]: 0.01 } }));
     const read = await rowsRead('score_jobs', (tx) => claimJobs(tx, { lane: 'judge', most: 5, lease: randomUUID(), limits }));
     expect(read).toBeLessThan(500);
     expect(await scene.query('SELECT project FROM scoring.budgets ORDER BY project')).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { projectSettings, type ProjectSettingsPatch } from '#contracts';
 import { priceTable } from '#llm';
-import { costOfOne } from './cost-limits.js';
+import { costOfOne, costOfProvider } from './cost-limits.js';
 
 const prices = priceTable({
   mine: { inputPerMillion: 1, outputPerMillion: 10 },
@@ -29,5 +29,18 @@ describe('what one value may cost', () => {
       null,
       null,
     ]);
+  });
+
+  it('is told by the model that a job waits for, whichever is set by now', () => {
+    const settings = projectSettings.parse({ judge_model: 'vectors', embedding_model: null, judge_samples: 2 });
+    const judged = (model: string): number | null => costOfOne('judge', { ...settings, judge_model: model }, prices);
+    const of = (provider: string): number | null => costOfProvider(provider, settings, prices);
+    expect([of('judge:mine'), of('judge:vectors')]).toEqual([judged('mine'), judged('vectors')]);
+    expect(of('embedding:vectors')).toBe(costOfOne('embedding', { ...settings, embedding_model: 'vectors' }, prices));
+    expect(['judge:unheard-of', 'judge:', 'webhook:mine', 'responder:mine', 'verifier', 'nobody'].map(of)).toEqual(
+      Array(6).fill(null),
+    );
+    const named = priceTable({ 'org/model:free': { inputPerMillion: 1, outputPerMillion: 1 } });
+    expect(costOfProvider('judge:org/model:free', settings, named)).toBeGreaterThan(0);
   });
 });

@@ -1,5 +1,5 @@
 import type { ProjectSettings } from '#contracts';
-import type { Lane } from '#domain/scoring';
+import { lanes, type Lane } from '#domain/scoring';
 import type { PriceTable } from '#llm';
 import { DIGEST_TOKENS } from './judge-evaluator.js';
 
@@ -13,7 +13,22 @@ const TOKENS_OUT = 800;
  */
 export function costOfOne(lane: Lane, settings: ProjectSettings, prices: PriceTable): number | null {
   const model = lane === 'judge' ? settings.judge_model : lane === 'embedding' ? settings.embedding_model : null;
-  const price = model === null ? null : prices.price(model);
+  return model === null ? null : costOf(lane, model, { settings, prices });
+}
+
+/** The same for what waits for a provider, `<lane>:<model>`, which need not be the model that the project has set by now. */
+export function costOfProvider(provider: string, settings: ProjectSettings, prices: PriceTable): number | null {
+  const at = provider.indexOf(':');
+  const lane = lanes.find((one) => one === provider.slice(0, at));
+  return lane === 'judge' || lane === 'embedding' ? costOf(lane, provider.slice(at + 1), { settings, prices }) : null;
+}
+
+function costOf(
+  lane: Lane,
+  model: string,
+  { settings, prices }: { settings: ProjectSettings; prices: PriceTable },
+): number | null {
+  const price = prices.price(model);
   if (price === null) return null;
   return callsOf(lane, settings) * ((TOKENS_IN * price.inputPerMillion + TOKENS_OUT * price.outputPerMillion) / 1e6);
 }

@@ -28,12 +28,17 @@ export function laneTasks(runtime: ServiceRuntime, { store, verifierStore, verif
   const { settings } = runtime.parts;
   const hasCostLimit: MaySpend = async (project) => (await settings.of(project)).max_cost_usd > 0;
   const ofModel = health.ofModel.bind(health);
+  const maySpend = async (project: string, spentUsd: number): Promise<boolean> => {
+    const { max_cost_usd: most } = await settings.of(project);
+    return most <= 0 || (await store.spentToday(project)) + spentUsd < most;
+  };
   return {
-    judge: new ValueTask(store, new JudgeEvaluator(models.judges, models.prices, hasCostLimit), ofModel),
+    judge: new ValueTask(store, new JudgeEvaluator(models.judges, models.prices, hasCostLimit), ofModel, maySpend),
     embedding: new ValueTask(
       store,
       new EmbeddingEvaluator((model) => models.embedder(model), models.prices, hasCostLimit),
       ofModel,
+      maySpend,
     ),
     own: new ValueTask(store, new OwnEvaluator(ownTransport(runtime)), health.ofProject.bind(health)),
     verifier: new VerifyTask(verifierStore, verifiers, askVerifier(runtime)),

@@ -6,7 +6,7 @@ import { SettingsDirectory } from '#persistence';
 import type { ClaimedJob, CostLimit } from '../postgres/job-claims.js';
 import { JobStore } from '../postgres/job-store.js';
 import { LaneWorker, type LaneTask } from './lane-worker.js';
-import { costOfOne } from './cost-limits.js';
+import { costOfOne, costOfProvider } from './cost-limits.js';
 import type { ModelServices } from './model-services.js';
 
 /** What each lane does with a job. */
@@ -29,7 +29,7 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
   private stopped: Promise<unknown> | undefined;
 
   constructor(
-    store: JobStore,
+    private readonly store: JobStore,
     private readonly settings: SettingsDirectory,
     tasks: LaneTasks,
     private readonly options: LanesOptions,
@@ -70,12 +70,14 @@ export class Lanes implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Projects with a limit on their day's cost. For a model without a price, the evaluator says what is wrong. */
   async limitsOf(lane: Lane): Promise<CostLimit[]> {
     if (lane !== 'judge' && lane !== 'embedding') return [];
-    const all = [...(await this.settings.all())];
-    return all.flatMap(([project, settings]) => {
-      if (settings.max_cost_usd <= 0) return [];
-      // Without a price of today's model there may be jobs of yesterday's: a day that is spent stops them too.
-      const reserveUsd = costOfOne(lane, settings, this.options.models.prices) ?? 0;
-      return [{ project, maxUsd: settings.max_cost_usd, reserveUsd }];
+    const limited = [...(await this.settings.all())].filter(([, { max_cost_usd: most }]) => most > 0);
+    if (limited.length === 0) return [];
+    const waiting = await this.store.providers(lane);
+    return limited.map(([project, settings]) => {
+      const own = waiting.filter((one) => one.project === project);
+      // Without a price nothing can be reserved: a day that is spent stops them all the same.
+      const reserves = own.map(({ provider }) => [provider, costOfProvider(provider, settings, this.options.models.prices) ?? 0]);
+      return { project, maxUsd: settings.max_cost_usd, reserveUsd: Object.fromEntries(reserves) as Record<string, number> };
     });
   }
 

@@ -51,18 +51,23 @@ export class ValueTask implements LaneTask {
     private readonly evaluator: ValueEvaluator,
     /** Told what is wrong with the job's provider, or null when it has answered. */
     private readonly onHealth: (job: ClaimedJob, detail: string | null) => void,
+    /** Whether another value may be paid for, when the claim has spent so many US dollars: one may cost more than was reserved for it. */
+    private readonly maySpend: (project: string, spentUsd: number) => Promise<boolean> = () => Promise.resolve(true),
   ) {}
 
   async run(job: LoadedJob, slot: Slot, signal: AbortSignal): Promise<void> {
     const stages = new StageRecorder(job.stages);
     let stopped: Ending | null = null;
+    let spentUsd = 0;
     const attempts = await Promise.all(
       job.wanted.map((wanted) =>
         slot(async (): Promise<Attempt> => {
           // Once the provider is in trouble, the rest of the job need not find out again.
           if (stopped !== null || signal.aborted) return { ending: stopped ?? { kind: 'returned' } };
+          if (!(await this.mayPay(job.job, spentUsd))) return { ending: (stopped = { kind: 'returned' }) };
           const made = await this.attempt(job, wanted, { stages: stages.of(wanted.trace), signal });
           const attempt = { ...made, ending: this.timeOuts.heed(job.job, made.ending, made.answered === true) };
+          spentUsd += attempt.spending?.costUsd ?? 0;
           if (attempt.ending.kind === 'rest' || attempt.ending.kind === 'blocked') stopped = attempt.ending;
           return attempt;
         }),
@@ -81,6 +86,15 @@ export class ValueTask implements LaneTask {
     );
     // When it is stored: whoever looks at the stored trouble takes back what was said of one that is not there.
     this.tellHealth(job.job, ending, answered);
+  }
+
+  private async mayPay({ project }: ClaimedJob, spentUsd: number): Promise<boolean> {
+    try {
+      return await this.maySpend(project, spentUsd);
+    } catch (error) {
+      if (error instanceof InfrastructureError) return false;
+      throw error;
+    }
   }
 
   private async attempt(job: LoadedJob, wanted: Wanted, tools: { stages: StageMemory; signal: AbortSignal }): Promise<Attempt> {

@@ -19,11 +19,14 @@ export interface ClaimedJob extends TierKey {
   readonly probing: boolean;
 }
 
-/** A project whose spending is bounded: `reserveUsd` is the most that one value may cost, 0 when nothing can be said of it. */
+/**
+ * A project whose spending is bounded. `reserveUsd`: by provider, what one value usually costs at most, 0 when nothing can be said of
+ * it. What waits for a provider that is not among them is not taken.
+ */
 export interface CostLimit {
   readonly project: string;
   readonly maxUsd: number;
-  readonly reserveUsd: number;
+  readonly reserveUsd: Readonly<Record<string, number>>;
 }
 
 export interface Claim {
@@ -107,29 +110,39 @@ async function probe(tx: Transaction, claimed: readonly ClaimedJob[]): Promise<v
   );
 }
 
-/**
- * Distinct (project, provider) pairs are found by hopping through the index: what it costs grows with them, not with the queue.
- * `next` is cut to its few rows before they are locked, or the planner expects thousands, and reads the whole queue for them.
- */
-const CLAIM = `
+/** Distinct (project, provider) pairs are found by hopping through the index: what it costs grows with them, not with the queue. */
+export const PAIRS = `
 WITH RECURSIVE pairs AS (
   (SELECT project, provider FROM scoring.score_jobs WHERE lane = $1 ORDER BY project, provider LIMIT 1)
   UNION ALL
   SELECT n.project, n.provider FROM pairs p CROSS JOIN LATERAL (
     SELECT j.project, j.provider FROM scoring.score_jobs j
     WHERE j.lane = $1 AND (j.project, j.provider) > (p.project, p.provider) ORDER BY j.project, j.provider LIMIT 1) n
-), open AS (
-  SELECT p.project, p.provider, b.project IS NOT NULL AS probing, b.since, CASE WHEN b.project IS NULL THEN 2 * $2::int ELSE 1 END AS most,
-    CASE WHEN l.reserve > 0 THEN floor((l.max - coalesce(d.cost_usd, 0) - r.usd) / l.reserve) WHEN coalesce(d.cost_usd, 0) + r.usd >= l.max THEN 0 END AS payable, coalesce(l.reserve, 0) AS reserve
+)`;
+
+/** Sums of dollars that should be equal differ by less. */
+const ROUNDING_USD = 1e-9;
+
+/**
+ * `left_usd` is null without a limit. What cannot pay one value is left out before it is counted, or it would stand before what can.
+ * `next` is cut to its few rows before they are locked, or the planner expects thousands, and reads the whole queue for them.
+ */
+const CLAIM = `${PAIRS}, open AS (
+  SELECT p.project, p.provider, b.project IS NOT NULL AS probing, b.since, CASE WHEN b.project IS NULL THEN 2 * $2::int ELSE 1 END AS most, m.left_usd, m.reserve
   FROM pairs p
   LEFT JOIN scoring.provider_blocks b USING (project, provider)
-  LEFT JOIN json_to_recordset($4::json) AS l(project text, max float8, reserve float8) USING (project)
+  LEFT JOIN json_to_recordset($4::json) AS l(project text, max float8, reserve json) USING (project)
   LEFT JOIN scoring.spend d ON l.project IS NOT NULL AND d.project = p.project AND d.day = (now() AT TIME ZONE 'utc')::date
   CROSS JOIN LATERAL (SELECT CASE WHEN l.project IS NULL THEN 0 ELSE coalesce((SELECT sum(j.reserved_usd) FROM scoring.score_jobs j
     WHERE j.project = p.project AND j.reserved_usd > 0 AND j.leased_until > now()), 0) END AS usd) r
+  CROSS JOIN LATERAL (SELECT l.max - coalesce(d.cost_usd, 0) - r.usd + ${ROUNDING_USD} AS left_usd,
+    CASE WHEN l.project IS NULL THEN 0 ELSE (l.reserve ->> p.provider)::float8 END AS reserve) m
   WHERE (b.probe_at IS NULL OR b.probe_at <= now()) AND p.provider <> ALL ($5::text[])
+    AND (m.left_usd IS NULL OR (m.left_usd > ${ROUNDING_USD} AND m.reserve <= m.left_usd))
 ), heads AS (
-  SELECT o.project, o.payable, o.reserve, o.probing, o.since, c.*, least(c.evals, ${EVALS_PER_CLAIM}) AS used, row_number() OVER (PARTITION BY o.project, o.provider ORDER BY c.round, c.asked_at, c.s, c.t, c.tier) AS nth
+  SELECT o.project, o.left_usd, o.reserve, o.probing, o.since, c.*,
+    least(c.evals, ${EVALS_PER_CLAIM}, floor(o.left_usd / nullif(o.reserve, 0)))::int AS used,
+    row_number() OVER (PARTITION BY o.project, o.provider ORDER BY c.round, c.asked_at, c.s, c.t, c.tier) AS nth
   FROM open o CROSS JOIN LATERAL (
     SELECT j.s, j.t, j.tier, j.provider, j.round, j.asked_at, j.evals FROM scoring.score_jobs j
     WHERE j.lane = $1 AND j.project = o.project AND j.provider = o.provider AND j.run_after <= now() AND (j.leased_until IS NULL OR j.leased_until <= now())
@@ -137,11 +150,11 @@ WITH RECURSIVE pairs AS (
 ), turns AS (
   SELECT h.*, n.held + row_number() OVER (PARTITION BY h.project ORDER BY h.nth, h.provider) AS place,
     n.held + sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) - h.used AS before,
-    sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) AS running
+    sum(h.used * h.reserve) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) - h.used * h.reserve AS before_usd
   FROM heads h CROSS JOIN LATERAL (SELECT coalesce(($6::json ->> h.project)::int, 0) AS held) n
 ), next AS (
   SELECT t.*, v.values, md5(t.s::text || $3::text) AS shuffled
-  FROM turns t CROSS JOIN LATERAL (SELECT least(t.used, coalesce(t.payable - t.running + t.used, t.used))::int AS values) v
+  FROM turns t CROSS JOIN LATERAL (SELECT least(t.used, floor((t.left_usd - t.before_usd) / nullif(t.reserve, 0)))::int AS values) v
   WHERE v.values > 0 AND ($7::int IS NULL OR t.before < $7::int) ORDER BY t.place, shuffled LIMIT 2 * $2::int
 ), chosen AS (
   SELECT j.s, j.t, j.tier, j.provider, t.probing, t.since, t.values, t.reserve * t.values AS reserved

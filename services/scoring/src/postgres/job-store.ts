@@ -4,7 +4,7 @@ import type { Lane } from '#domain/scoring';
 import { UnitOfWork } from '#persistence';
 import { readBody } from '../decode-turn.js';
 import type { TurnConfig } from '../turn-config.js';
-import { claimJobs, LEASE_S, type Claim, type ClaimedJob } from './job-claims.js';
+import { claimJobs, LEASE_S, PAIRS, type Claim, type ClaimedJob } from './job-claims.js';
 import { expireJobs, giveUpJob } from './job-expiry.js';
 import { saveJobResult, type JobResult } from './job-results.js';
 import { answerDue } from './settle-tiers.js';
@@ -46,6 +46,20 @@ export class JobStore {
       [lane],
     );
     return row?.some === true;
+  }
+
+  /** Whom the jobs of a lane wait for. */
+  providers(lane: Lane): Promise<{ project: string; provider: string }[]> {
+    return this.work.read(`${PAIRS} SELECT project, provider FROM pairs`, [lane]);
+  }
+
+  /** US dollars of today (UTC), as far as they are recorded. */
+  async spentToday(project: string): Promise<number> {
+    const [row] = await this.work.read<{ usd: number }>(
+      `SELECT cost_usd AS usd FROM scoring.spend WHERE project = $1 AND day = (now() AT TIME ZONE 'utc')::date`,
+      [project],
+    );
+    return row?.usd ?? 0;
   }
 
   async claim(claim: Claim): Promise<ClaimedJob[]> {
