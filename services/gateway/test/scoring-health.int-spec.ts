@@ -47,9 +47,8 @@ describe('a provider that is blocked', () => {
     for (const base of [fixture.url, later.url]) {
       const { status, degraded } = await ready(base);
       expect([status, Object.keys(degraded)]).toEqual([200, [NAME]]);
-      expect(degraded[NAME]).toMatch(
-        /judge:m is blocked since 2026-11-30T02:00:00Z \(auth\): in its own words; give .*judge_api_key/,
-      );
+      expect(degraded[NAME]).toMatch(/judge:m is blocked since 2026-11-30T02:00:00Z \(auth\): give .*judge_api_key/);
+      expect(degraded[NAME]).not.toContain('in its own words');
     }
   });
 
@@ -66,7 +65,7 @@ describe('a provider that is blocked', () => {
     await eventually(async () => 'scoring.broker' in (await ready()).degraded);
     const { degraded } = await ready();
     expect(Object.keys(degraded).sort()).toEqual(['scoring.broker', NAME]);
-    expect(degraded[NAME]).not.toBe('heard');
+    expect(degraded[NAME]).not.toContain('heard');
   });
 
   it('is forgotten when its row is gone', async () => {
@@ -88,7 +87,10 @@ describe('a provider that is blocked', () => {
       };
       await js.publish(`fm.${SYSTEM_PROJECT}.health.scoring`, JSON.stringify(event));
       way.cut();
-      await eventually(async () => (await ready(base)).degraded[NAME] === 'heard', 15_000);
+      await eventually(
+        async () => (await ready(base)).degraded[NAME]?.startsWith('a provider is blocked; GET /v1/metrics') === true,
+        15_000,
+      );
       expect((await ready(base)).status).toBe(503);
       expect(await gauges(base)).toEqual({ fleetmend_database_up: 0 });
     } finally {
@@ -102,6 +104,39 @@ describe('a provider that is blocked', () => {
     expect(Object.keys(degraded).filter((name) => name.startsWith('scoring.judge_blocked:'))).toHaveLength(21);
     expect(degraded['scoring.judge_blocked:others']).toContain('5 more');
     await fixture.db.query('DELETE FROM scoring.provider_blocks');
+  });
+});
+
+describe('the metrics of a project', () => {
+  it('are told as not measured, with the words of the endpoint, for each of very many blocked providers', async () => {
+    const names = Array.from({ length: 25 }, (_, at) => `m${at}`);
+    const metrics = Object.fromEntries(names.map((name) => [name, { kind: 'webhook', url: 'http://h/x?token=abc' }]));
+    const put = await fixture.call('PUT', '/v1/settings', { body: { metrics, tier2_metrics: names } });
+    expect(put.status).toBe(200);
+    for (const name of names) await block(`webhook:${name}`, 'config');
+    const { body } = await fixture.call('GET', '/v1/metrics');
+    const told = body.items.filter(({ evaluator }) => evaluator === 'webhook');
+    expect(told.map(({ measured }) => measured)).toEqual(names.map(() => false));
+    expect(String(told[24]?.['note'])).toContain('in its own words');
+    await fixture.db.query('DELETE FROM scoring.provider_blocks');
+  });
+
+  it('do not show the token of a webhook where settings are read or journaled, and keep it when what was read comes back', async () => {
+    const read = await fixture.call('GET', '/v1/settings');
+    expect(read.text).toContain('http://h/x?[redacted]');
+    const { metrics } = read.body.settings;
+    const again = await fixture.call('PUT', '/v1/settings', { body: { metrics, gate_window: 7 } });
+    expect([again.status, again.text.includes('abc')]).toEqual([200, false]);
+    const stored = await fixture.db.query<{ doc: string }>('SELECT doc::text FROM edge.settings ORDER BY version DESC LIMIT 1');
+    expect(stored[0]?.doc.match(/token=abc/g)).toHaveLength(25);
+    const journal = await fixture.db.query<{ doc: string }>(
+      "SELECT doc::text FROM journal.events WHERE type = 'settings_changed'",
+    );
+    expect(journal).toHaveLength(2);
+    expect(JSON.stringify(journal)).not.toContain('abc');
+    const lost = { metrics: { new: { kind: 'webhook', url: 'http://h/x?[redacted]' } } };
+    const { status, body } = await fixture.call('PUT', '/v1/settings', { body: lost });
+    expect([status, body.errors.map(({ path }) => path)]).toEqual([422, ['metrics.new.url']]);
   });
 });
 

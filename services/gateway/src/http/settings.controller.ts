@@ -3,6 +3,8 @@ import type { EffectiveSettings, ProjectSettingsPatch } from '#contracts';
 import type { PriceTable } from '#llm/prices';
 import type { Caller } from '../access/caller.js';
 import { ProjectSettingsRows } from '../postgres/project-settings.js';
+import { mergeSettings } from '#persistence';
+import { maskedUrls, unmaskedUrls } from '../settings/masked-urls.js';
 import { effectiveSettings, patched, problemsOf } from '../settings/effective.js';
 import { CurrentCaller } from './current-caller.js';
 import { invalidRequest } from './problem.js';
@@ -25,7 +27,7 @@ export class SettingsController {
 
   @Route(routes.readSettings)
   async read(@CurrentCaller() { project }: Caller): Promise<EffectiveSettings> {
-    return effectiveSettings(project, this.base, await this.rows.read(project));
+    return shown(effectiveSettings(project, this.base, await this.rows.read(project)));
   }
 
   @Route(routes.changeSettings)
@@ -33,11 +35,16 @@ export class SettingsController {
     @CurrentCaller() { project, who }: Caller,
     @Input() { body: patch }: InputOf<typeof routes.changeSettings>,
   ): Promise<EffectiveSettings> {
-    const row = await this.rows.change({ project, who, patch }, (doc) => {
-      const errors = problemsOf(patch, { base: this.base, doc, prices: this.prices });
+    const row = await this.rows.change({ project, who, patch: maskedUrls(patch) }, (doc) => {
+      const whole = unmaskedUrls(patch, mergeSettings(this.base, doc));
+      const errors = problemsOf(whole, { base: this.base, doc, prices: this.prices });
       if (errors.length > 0) throw invalidRequest(describe(errors), errors);
-      return patched(doc, patch);
+      return patched(doc, whole);
     });
-    return effectiveSettings(project, this.base, row);
+    return shown(effectiveSettings(project, this.base, row));
   }
+}
+
+function shown(effective: EffectiveSettings): EffectiveSettings {
+  return { ...effective, settings: maskedUrls(effective.settings) };
 }

@@ -13,7 +13,10 @@ const BELIEVED_MS = 3_600_000;
 export class SystemHealth {
   private readonly known = new Map<string, Trouble>();
 
-  constructor(nc: NatsConnection) {
+  constructor(
+    nc: Pick<NatsConnection, 'subscribe'>,
+    private readonly now: () => number = Date.now,
+  ) {
     nc.subscribe([LIVE_PREFIX, healthChanged.subject(SYSTEM_PROJECT, '*')].join('.'), {
       callback: (error, message) => {
         if (error === null) this.heard(message.string());
@@ -23,20 +26,29 @@ export class SystemHealth {
 
   /** By `service.dependency`. */
   troubles(): Readonly<Record<string, string>> {
-    const since = Date.now() - BELIEVED_MS;
-    return Object.fromEntries(
-      [...this.known].filter(([, { heardAt }]) => heardAt > since).map(([name, { detail }]) => [name, detail]),
-    );
+    this.forget();
+    return Object.fromEntries([...this.known].map(([name, { detail }]) => [name, detail]));
+  }
+
+  /** How many are kept in memory: those of providers have names without end. */
+  get size(): number {
+    return this.known.size;
+  }
+
+  private forget(): void {
+    const since = this.now() - BELIEVED_MS;
+    for (const [name, { heardAt }] of this.known) if (heardAt <= since) this.known.delete(name);
   }
 
   private heard(text: string): void {
+    this.forget();
     const parsed = healthChanged.schema.safeParse(jsonOf(text));
     // The gateway's own troubles are known first-hand, of every copy of it.
     if (!parsed.success || parsed.data.service === 'gateway') return;
     const { service, dependency, status, detail } = parsed.data;
     const name = `${service}.${dependency}`;
     if (status === 'ok') this.known.delete(name);
-    else this.known.set(name, { detail, heardAt: Date.now() });
+    else this.known.set(name, { detail, heardAt: this.now() });
   }
 }
 

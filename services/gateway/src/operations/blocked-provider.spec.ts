@@ -25,4 +25,11 @@ describe('a blocked provider', () => {
     expect(blockedEntries({ blocks: [block], count: 30 })['scoring.judge_blocked:others']).toMatch(/^29 more/);
     expect(blockedEntries({ blocks: [], count: 0 })).toEqual({});
   });
+
+  it('is told without the words of its endpoint where no key is needed', () => {
+    const quoted = { ...block, detail: 'refused: my bank account is 12345' };
+    expect(Object.values(blockedEntries({ blocks: [quoted], count: 1 }))).toEqual([
+      'judge:gpt-9 is blocked since 2026-09-21T14:13:20Z (auth): give the scoring service a judge_api_key that may use gpt-9, and restart it. It is tried again by itself every few minutes.',
+    ]);
+  });
 });

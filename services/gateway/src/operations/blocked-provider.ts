@@ -8,12 +8,16 @@ export const JUDGE_BLOCKED = 'scoring.judge_blocked:';
 export function blockedEntries({ blocks, count }: ProviderBlocks): Record<string, string> {
   const entries = blocks.map((block): [string, string] => [
     `${JUDGE_BLOCKED}${block.project}:${block.provider}`,
-    blockText(block),
+    // Whoever asks needs no key here: what the endpoint said may quote a trace.
+    blockText({ ...block, detail: '' }),
   ]);
   const more = count - blocks.length;
   if (more > 0) entries.push([`${JUDGE_BLOCKED}others`, `${more} more providers are blocked: see scoring.provider_blocks`]);
   return Object.fromEntries(entries);
 }
+
+/** What is said without a key of what was heard while the table cannot be read. */
+export const HEARD_BLOCKED = 'a provider is blocked; GET /v1/metrics (scope observe) says why when the database is back';
 
 /** Since when, why, and what to do about it. */
 export function blockText({ provider, code, detail, since }: ProviderBlock): string {

@@ -6,7 +6,7 @@ import type { Backlog } from '../jetstream/backlog.js';
 import type { SystemHealth } from '../jetstream/system-health.js';
 import type { Database } from '../postgres/database.js';
 import type { ProviderBlockRows } from '../postgres/provider-blocks.js';
-import { blockedEntries, JUDGE_BLOCKED } from './blocked-provider.js';
+import { blockedEntries, HEARD_BLOCKED, JUDGE_BLOCKED } from './blocked-provider.js';
 import { failureOf, inTime } from './in-time.js';
 
 export interface ReadinessParts {
@@ -42,7 +42,7 @@ export class ReadinessCheck {
       const blocked = blockedEntries(await inTime(this.parts.blocks.blocked()));
       return { ...Object.fromEntries(heard.filter(([name]) => !name.startsWith(JUDGE_BLOCKED))), ...blocked };
     } catch {
-      return Object.fromEntries(heard);
+      return Object.fromEntries(heard.map(([name, text]) => [name, name.startsWith(JUDGE_BLOCKED) ? HEARD_BLOCKED : text]));
     }
   }
 

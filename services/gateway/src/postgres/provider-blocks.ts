@@ -1,3 +1,4 @@
+import { BLOCKING_CODES } from '#domain/scoring';
 import { micros, type Database } from './database.js';
 
 /** A provider that scoring asks nothing until somebody has done something about it. */
@@ -14,12 +15,9 @@ export interface ProviderBlock {
 
 export interface ProviderBlocks {
   readonly blocks: readonly ProviderBlock[];
-  /** All of them; `blocks` has the longest lasting. */
+  /** Of all of them. */
   readonly count: number;
 }
-
-/** Codes that wait for a person; the others (`rate_limit`, `unavailable`, `busy`) pass by themselves. */
-const BLOCKING_CODES = ['auth', 'config', 'billing', 'unpriced'] as const;
 
 /** More would hide each other: after a key has expired every project is blocked. */
 const MOST = 20;
@@ -28,12 +26,12 @@ const MOST = 20;
 export class ProviderBlockRows {
   constructor(private readonly db: Database) {}
 
-  /** Of one project, or of all. */
+  /** Of one project, all of them; of all projects, the longest lasting. */
   async blocked(project?: string): Promise<ProviderBlocks> {
     const rows = await this.db.query<ProviderBlock & { count: number }>(
       `SELECT project, provider, code, detail, ${micros('since')} AS since, count(*) OVER () AS count FROM scoring.provider_blocks
-       WHERE code = ANY ($1::text[]) AND ($2::text IS NULL OR project = $2) ORDER BY since, project, provider LIMIT ${MOST}`,
-      [[...BLOCKING_CODES], project ?? null],
+       WHERE code = ANY ($1::text[]) AND ($2::text IS NULL OR project = $2) ORDER BY since, project, provider LIMIT $3`,
+      [[...BLOCKING_CODES], project ?? null, project === undefined ? MOST : null],
     );
     return { blocks: rows.map(({ count: _, ...block }) => block), count: rows[0]?.count ?? 0 };
   }

@@ -9,6 +9,7 @@ import { unpriced, type PriceTable } from '#llm/prices';
 import { mergeSettings } from '#persistence';
 import type { FieldProblem } from '../http/problem.js';
 import type { SettingsRow } from '../postgres/project-settings.js';
+import { stillMasked } from './masked-urls.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -49,6 +50,9 @@ export function problemsOf(patch: Values, { base, doc, prices }: Known): FieldPr
   const errors = unknown.map((path) => ({ path, message: `is not a setting; settings: ${known.join(', ')}` }));
   const merged = mergeSettings(base, patched(doc, patch));
   const { issues, settings } = checked(Object.fromEntries(Object.entries(merged).filter(([name]) => known.includes(name))));
+  for (const name of stillMasked(patch)) {
+    errors.push({ path: `metrics.${name}.url`, message: 'is as it is shown, without its query: give the whole address' });
+  }
   if (issues.length > 0) return [...errors, ...issues];
   const problem = unpriced(settings, prices);
   return problem === null ? errors : [...errors, { path: problem.setting, message: problem.message }];
