@@ -88,7 +88,7 @@ describe('a provider that is blocked', () => {
       await js.publish(`fm.${SYSTEM_PROJECT}.health.scoring`, JSON.stringify(event));
       way.cut();
       await eventually(
-        async () => (await ready(base)).degraded[NAME]?.startsWith('a provider is blocked; GET /v1/metrics') === true,
+        async () => (await ready(base)).degraded[NAME]?.startsWith('the provider does not answer; GET /v1/metrics') === true,
         15_000,
       );
       expect((await ready(base)).status).toBe(503);

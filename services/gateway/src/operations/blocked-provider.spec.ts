@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { blockedEntries, blockText } from './blocked-provider.js';
+import { blockedEntries, blockText, toldText } from './blocked-provider.js';
 
 const block = { project: 'default', provider: 'judge:gpt-9', code: 'auth', detail: 'refused.', since: 1_790_000_000_123_456 };
 
@@ -24,6 +24,18 @@ describe('a blocked provider', () => {
     expect(Object.keys(blockedEntries({ blocks: [block], count: 1 }))).toEqual(['scoring.judge_blocked:default:judge:gpt-9']);
     expect(blockedEntries({ blocks: [block], count: 30 })['scoring.judge_blocked:others']).toMatch(/^29 more/);
     expect(blockedEntries({ blocks: [], count: 0 })).toEqual({});
+  });
+
+  it.each([
+    ['scoring.judge_blocked:default:judge:m', false],
+    ['scoring.judge:org/m:8b', false],
+    ['scoring.embedding:m', false],
+    ['scoring.default webhook:tone', false],
+    ['scoring.default responder:tone', false],
+    ['scoring.broker', true],
+    ['mailbox.database', true],
+  ])('is not heard of in its own words where no key is needed, others are: %s', (name, itself) => {
+    expect(toldText(name, 'it quoted a trace') === 'it quoted a trace').toBe(itself);
   });
 
   it('is told without the words of its endpoint where no key is needed', () => {

@@ -16,8 +16,13 @@ export function blockedEntries({ blocks, count }: ProviderBlocks): Record<string
   return Object.fromEntries(entries);
 }
 
-/** What is said without a key of what was heard while the table cannot be read. */
-export const HEARD_BLOCKED = 'a provider is blocked; GET /v1/metrics (scope observe) says why when the database is back';
+/** Providers as the health of scoring names them: `scoring.judge:gpt-9`, `scoring.default webhook:tone`. */
+const OF_PROVIDER = /^scoring\.(judge_blocked:|(\S+ )?(judge|embedding|webhook|responder|verifier):)/;
+
+/** What was heard of a trouble, as it may be told without a key: of a provider not in its own words, which may quote a trace. */
+export function toldText(name: string, text: string): string {
+  return OF_PROVIDER.test(name) ? 'the provider does not answer; GET /v1/metrics and the journal (scope observe) say more' : text;
+}
 
 /** Since when, why, and what to do about it. */
 export function blockText({ provider, code, detail, since }: ProviderBlock): string {

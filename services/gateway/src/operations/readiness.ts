@@ -6,7 +6,7 @@ import type { Backlog } from '../jetstream/backlog.js';
 import type { SystemHealth } from '../jetstream/system-health.js';
 import type { Database } from '../postgres/database.js';
 import type { ProviderBlockRows } from '../postgres/provider-blocks.js';
-import { blockedEntries, HEARD_BLOCKED, JUDGE_BLOCKED } from './blocked-provider.js';
+import { blockedEntries, JUDGE_BLOCKED, toldText } from './blocked-provider.js';
 import { failureOf, inTime } from './in-time.js';
 
 export interface ReadinessParts {
@@ -37,12 +37,12 @@ export class ReadinessCheck {
 
   /** What other services said. Which providers are blocked is in a table, which knows more than what was heard since the start. */
   private async toldTroubles(): Promise<Record<string, string>> {
-    const heard = Object.entries(this.parts.system.troubles());
+    const heard = Object.entries(this.parts.system.troubles()).map(([name, text]) => [name, toldText(name, text)] as const);
     try {
       const blocked = blockedEntries(await inTime(this.parts.blocks.blocked()));
       return { ...Object.fromEntries(heard.filter(([name]) => !name.startsWith(JUDGE_BLOCKED))), ...blocked };
     } catch {
-      return Object.fromEntries(heard.map(([name, text]) => [name, name.startsWith(JUDGE_BLOCKED) ? HEARD_BLOCKED : text]));
+      return Object.fromEntries(heard);
     }
   }
 
