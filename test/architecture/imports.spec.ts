@@ -70,7 +70,7 @@ const leaks: Readonly<Record<string, readonly [path: string, text: string]>> = {
     "import { initModel } from '@energetic-ai/embeddings'; export const a = initModel;",
   ],
   'protobuf-in-its-places': [
-    'services/gateway/src/otlp/leak-protobuf.ts',
+    'services/scoring/src/leak-protobuf.ts',
     "import protobuf from 'protobufjs'; export const a = protobuf;",
   ],
   'client-alone': ['libs/client/src/leak.ts', "import { egg } from '../../ingest/src/egg.js'; export const a = egg;"],
