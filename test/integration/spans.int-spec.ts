@@ -1,44 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ProjectSettingsPatch, ReceivedSpan } from '#contracts';
 import { SpansReceivedHandler } from '../../services/scoring/src/handlers/spans-received.handler.js';
-import { TraceQuiet } from '../../services/scoring/src/handlers/trace-quiet.js';
 import { Pipeline } from './pipeline.js';
+import { BEGIN, of, quietIn, receiveIn, root, span, tool } from './received-spans.js';
 
 let pipeline: Pipeline;
 const open = async (patch: ProjectSettingsPatch = {}): Promise<Pipeline> => (pipeline = await Pipeline.open(patch));
 afterEach(() => pipeline.close());
 
-const BEGIN = 1_790_000_000_000_000;
-const span = (trace: string, id: string, more: Partial<ReceivedSpan> = {}): ReceivedSpan => ({
-  ...{ trace_id: trace, span_id: id, parent_span_id: id === 'root' ? null : 'root', name: id, status: 'OK', model: null },
-  ...{
-    kind: 'OTHER',
-    started_at: BEGIN,
-    ended_at: BEGIN + 1_000,
-    metadata: {},
-    dialect: 'plain',
-    session: null,
-    agent: null,
-    tools: [],
-  },
-  ...more,
-});
-const root = (trace: string, more: Partial<ReceivedSpan> = {}) =>
-  span(trace, 'root', { kind: 'AGENT', input: 'where is my parcel', output: 'it is here', ...more });
-const tool = (trace: string, id: string, more: Partial<ReceivedSpan> = {}) =>
-  span(trace, id, { kind: 'TOOL', name: 'find', input: { parcel: 1 }, output: 'here', ...more });
-const of = (session: string): Partial<ReceivedSpan> => ({ session: { id: session, explicit: true } });
-
-const receive = (...spans: ReceivedSpan[]): Promise<void> =>
-  new SpansReceivedHandler(pipeline.scoringWork, pipeline.directory, pipeline.turnStore, { nudge: () => undefined }).handle([
-    pipeline.delivery({ spans }),
-  ]);
-const quiet = async (): Promise<void> => {
-  await pipeline.db.query(`UPDATE scoring.otel_traces SET quiet_at = now() - interval '1 second' WHERE quiet_at IS NOT NULL`);
-  await new TraceQuiet(pipeline.scoringWork, pipeline.directory, pipeline.turnStore, pipeline.setup, {
-    nudge: () => undefined,
-  }).tick();
-};
+const receive = (...spans: ReceivedSpan[]): Promise<void> => receiveIn(pipeline, ...spans);
+const quiet = (): Promise<void> => quietIn(pipeline);
 const waitIsOver = async (): Promise<void> => {
   await pipeline.db.query(`UPDATE scoring.turns SET wait_until = now() - interval '1 second' WHERE wait_until IS NOT NULL`);
   await pipeline.scoringWork.run((tx) => pipeline.turnStore.answerOverdue(tx));

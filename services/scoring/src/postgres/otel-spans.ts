@@ -22,41 +22,62 @@ export const tracesJson = (keys: readonly TraceKey[]): string =>
   JSON.stringify(keys.map(({ project, trace_id }) => ({ project, trace_id })));
 
 /**
- * Keeps spans: a span is (project, trace, span), and the first one stays; another one with the same ids is journaled. What comes
- * when its trace has been scored is kept and flagged late. Returns the traces that may have changed, in key order.
+ * Keeps spans: a span is (project, trace, span), and the first version of it that has ended stays; another one is journaled. What comes
+ * when its trace has been scored is kept and flagged late. Returns the traces that may have changed, in key order: known spans
+ * change nothing, but what hung on them may not have been done when they come again.
  */
 export async function keepSpans(tx: Transaction, incoming: readonly IncomingSpan[]): Promise<TraceKey[]> {
-  const rows = distinct(incoming).map(({ project, span, acceptedAt, quietS }) => {
-    const doc = stringifyJson(span);
-    const { trace_id, span_id, parent_span_id: parent, ended_at: ended, session } = span;
-    return {
-      ...{ project, trace_id, span_id, doc, parent, ended: ended !== null, session: session?.id ?? null },
-      ...{ explicit: session?.explicit ?? false, sha: createHash('sha256').update(doc).digest('hex'), acceptedAt, quietS },
-    };
-  });
+  const rows = distinct(incoming).map(rowOf);
   if (rows.length === 0) return [];
   await lockTraces(tx, rows);
-  const inserted = await tx.query<TraceKey & { span_id: string; late: boolean }>(
-    `INSERT INTO scoring.otel_spans (project, trace_id, span_id, sha, doc, parent, ended, session, explicit, late)
-     SELECT r.project, r.trace_id, r.span_id, decode(r.sha, 'hex'), r.doc::jsonb, r.parent, r.ended, r.session, r.explicit, x.state IN ('scored', 'turned')
-     FROM json_to_recordset($1::json) AS r(project text, trace_id text, span_id text, sha text, doc text, parent text, ended boolean, session text, explicit boolean)
-     JOIN scoring.otel_traces x USING (project, trace_id) ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING RETURNING project, trace_id, span_id, late`,
+  const kept = await tx.query<KeptSpan>(
+    `INSERT INTO scoring.otel_spans (project, trace_id, span_id, sha, doc, parent, ended, started, session, explicit, late)
+     SELECT r.project, r.trace_id, r.span_id, decode(r.sha, 'hex'), r.doc::jsonb, r.parent, r.ended, r.started, r.session, r.explicit, x.state IN ('scored', 'turned')
+     FROM json_to_recordset($1::json) AS r(project text, trace_id text, span_id text, sha text, doc text, parent text, ended boolean, started bigint, session text, explicit boolean)
+     JOIN scoring.otel_traces x USING (project, trace_id) ORDER BY 1, 2, 3
+     ON CONFLICT (project, trace_id, span_id) DO UPDATE SET sha = excluded.sha, doc = excluded.doc, ended = true, started = excluded.started,
+       session = excluded.session, explicit = excluded.explicit
+       WHERE NOT otel_spans.ended AND excluded.ended AND NOT excluded.late AND otel_spans.parent IS NOT DISTINCT FROM excluded.parent
+     RETURNING project, trace_id, span_id, late, xmax = 0 AS fresh`,
     [JSON.stringify(rows)],
   );
-  if (inserted.length < rows.length) await journalConflicts(tx, rows);
-  journalLate(tx, inserted);
-  await refreshTraces(tx, rows);
+  if (kept.length < rows.length) await journalConflicts(tx, rows);
+  journalLate(tx, kept);
+  await refreshTraces(tx, rows, kept);
   return traceKeys(rows);
 }
 
+/** A time that we gave differs each time the span comes. */
+const TIME_OF_RECEIPT = 'the time of receipt';
+
+function rowOf({ project, span, acceptedAt, quietS }: IncomingSpan) {
+  const doc = stringifyJson(span);
+  const { trace_id, span_id, parent_span_id: parent, started_at: started, ended_at, session } = span;
+  const same = JSON.stringify(span.metadata.notes ?? '').includes(TIME_OF_RECEIPT)
+    ? stringifyJson({ ...span, started_at: null })
+    : doc;
+  return {
+    ...{ project, trace_id, span_id, doc, parent, ended: ended_at !== null, started, session: session?.id ?? null },
+    ...{ explicit: session?.explicit ?? false, sha: createHash('sha256').update(same).digest('hex'), acceptedAt, quietS },
+    bytes: Buffer.byteLength(doc),
+  };
+}
+
+type SpanRow = ReturnType<typeof rowOf>;
+
+/** Of two versions in one batch the one that has ended. */
 function distinct(incoming: readonly IncomingSpan[]): IncomingSpan[] {
   const known = new Map<string, IncomingSpan>();
   for (const one of incoming) {
-    const key = JSON.stringify([one.project, one.span.trace_id, one.span.span_id]);
-    if (!known.has(key)) known.set(key, one);
+    const key = spanName({ project: one.project, ...one.span });
+    const first = known.get(key)?.span;
+    if (first === undefined || (first.ended_at === null && one.span.ended_at !== null)) known.set(key, one);
   }
   return [...known.values()];
 }
+
+const spanName = ({ project, trace_id, span_id }: TraceKey & { readonly span_id: string }): string =>
+  JSON.stringify([project, trace_id, span_id]);
 
 export function traceKeys(rows: readonly TraceKey[]): TraceKey[] {
   const known = new Map(rows.map(({ project, trace_id }) => [JSON.stringify([project, trace_id]), { project, trace_id }]));
@@ -78,23 +99,26 @@ export async function lockTraces(tx: Transaction, keys: readonly (TraceKey & { r
   );
 }
 
-interface Kept extends TraceKey {
+interface KeptSpan extends TraceKey {
   readonly span_id: string;
-  readonly sha: string;
+  readonly late: boolean;
+  /** A new span; else the end of one that had been sent at its start. */
+  readonly fresh: boolean;
 }
 
-async function journalConflicts(tx: Transaction, rows: readonly Kept[]): Promise<void> {
-  const stored = await tx.query<Kept>(
-    `SELECT project, trace_id, span_id, encode(sha, 'hex') AS sha FROM scoring.otel_spans
+async function journalConflicts(tx: Transaction, rows: readonly SpanRow[]): Promise<void> {
+  const stored = await tx.query<TraceKey & { span_id: string; sha: string; ended: boolean }>(
+    `SELECT project, trace_id, span_id, encode(sha, 'hex') AS sha, ended FROM scoring.otel_spans
      JOIN json_to_recordset($1::json) AS r(project text, trace_id text, span_id text) USING (project, trace_id, span_id)`,
     [JSON.stringify(rows.map(({ project, trace_id, span_id }) => ({ project, trace_id, span_id })))],
   );
-  const kept = new Map(stored.map((one) => [JSON.stringify([one.project, one.trace_id, one.span_id]), one.sha]));
-  for (const { project, trace_id, span_id, sha } of rows) {
-    const first = kept.get(JSON.stringify([project, trace_id, span_id]));
-    if (first === undefined || first === sha) continue;
+  const kept = new Map(stored.map((one) => [spanName(one), one]));
+  for (const { project, trace_id, span_id, sha, ended } of rows) {
+    const first = kept.get(spanName({ project, trace_id, span_id }));
+    // What was sent at its start is no other version of what has ended.
+    if (first === undefined || first.sha === sha || (first.ended && !ended)) continue;
     const id = derivedId('span_conflict', project, trace_id, span_id, sha);
-    tx.journal({ id, project, type: 'span_conflict', doc: { trace_id, span_id, kept: first, refused: sha } });
+    tx.journal({ id, project, type: 'span_conflict', doc: { trace_id, span_id, kept: first.sha, refused: sha } });
   }
 }
 
@@ -104,20 +128,36 @@ function journalLate(tx: Transaction, inserted: readonly (TraceKey & { late: boo
     tx.journal({ id: derivedId('late_spans', project, trace_id), project, type: 'late_spans', doc: { trace_id } });
 }
 
-/** What is known of a trace from its spans. One that nobody has claimed is looked at when it has been quiet for a while. */
-async function refreshTraces(tx: Transaction, rows: readonly (TraceKey & { readonly quietS: number })[]): Promise<void> {
+/**
+ * What is known of a trace from its spans, by what has come: counting all of them again would make a long trace dearer with each span.
+ * One that nobody has claimed is looked at when it has been quiet for a while. `bytes` counts a span again that was sent at its start.
+ */
+async function refreshTraces(tx: Transaction, rows: readonly SpanRow[], kept: readonly KeptSpan[]): Promise<void> {
+  if (kept.length === 0) return;
+  const fresh = new Map(kept.map((one) => [spanName(one), one.fresh]));
+  const changed = rows.flatMap(({ project, trace_id, span_id, parent, ended, bytes, quietS }) => {
+    const isNew = fresh.get(spanName({ project, trace_id, span_id }));
+    return isNew === undefined ? [] : [{ project, trace_id, span_id, parent, ended, bytes, quiet_s: quietS, fresh: isNew }];
+  });
   await tx.query(
-    `UPDATE scoring.otel_traces x SET spans = a.spans, root = a.root, orphans = a.orphans, session = a.session, explicit = a.explicit, last_at = now(),
+    `WITH r AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json)
+       AS r(project text, trace_id text, span_id text, parent text, ended boolean, bytes bigint, quiet_s float8, fresh boolean)),
+     k AS (SELECT r.project, r.trace_id, max(r.quiet_s) AS quiet_s, sum(r.bytes) AS bytes, count(*) FILTER (WHERE r.fresh) AS spans,
+         bool_or(r.parent IS NULL AND r.ended) AS root,
+         count(*) FILTER (WHERE r.fresh AND r.parent IS NOT NULL AND NOT EXISTS (
+           SELECT 1 FROM scoring.otel_spans q WHERE q.project = r.project AND q.trace_id = r.trace_id AND q.span_id = r.parent)) AS lost
+       FROM r GROUP BY 1, 2),
+     f AS (SELECT r.project, r.trace_id, count(*) AS found FROM r JOIN scoring.otel_spans p ON p.project = r.project AND p.trace_id = r.trace_id AND p.parent = r.span_id
+       WHERE r.fresh AND NOT EXISTS (SELECT 1 FROM r own WHERE own.fresh AND own.project = p.project AND own.trace_id = p.trace_id AND own.span_id = p.span_id)
+       GROUP BY 1, 2)
+     UPDATE scoring.otel_traces x SET spans = x.spans + k.spans, bytes = x.bytes + k.bytes, root = x.root OR k.root,
+       orphans = x.orphans + k.lost - coalesce(f.found, 0), session = n.session, explicit = coalesce(n.explicit, false), last_at = now(),
        quiet_at = CASE WHEN x.state IN ('open', 'unassigned') THEN now() + make_interval(secs => k.quiet_s) END
-     FROM (SELECT project, trace_id, max("quietS") AS quiet_s FROM json_to_recordset($1::json) AS r(project text, trace_id text, "quietS" float8) GROUP BY 1, 2) k
-     CROSS JOIN LATERAL (
-       SELECT count(*) AS spans, coalesce(bool_or(p.parent IS NULL AND p.ended), false) AS root, coalesce(bool_or(p.explicit), false) AS explicit,
-         (array_agg(p.session ORDER BY p.explicit DESC, p.parent IS NOT NULL, p.span_id) FILTER (WHERE p.session IS NOT NULL))[1] AS session,
-         count(*) FILTER (WHERE p.parent IS NOT NULL AND NOT EXISTS (
-           SELECT 1 FROM scoring.otel_spans q WHERE q.project = p.project AND q.trace_id = p.trace_id AND q.span_id = p.parent)) AS orphans
-       FROM scoring.otel_spans p WHERE p.project = k.project AND p.trace_id = k.trace_id) a
+     FROM k LEFT JOIN f USING (project, trace_id) LEFT JOIN LATERAL (
+       SELECT p.session, p.explicit FROM scoring.otel_spans p WHERE p.project = k.project AND p.trace_id = k.trace_id AND p.session IS NOT NULL
+       ORDER BY p.explicit DESC, p.parent IS NOT NULL, p.started, p.span_id LIMIT 1) n ON true
      WHERE x.project = k.project AND x.trace_id = k.trace_id`,
-    [JSON.stringify(rows.map(({ project, trace_id, quietS }) => ({ project, trace_id, quietS })))],
+    [JSON.stringify(changed)],
   );
 }
 
