@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { UnitOfWork } from '#persistence';
 import { answerJson, eventually, status } from '#testing';
+import { JobStore } from '../../services/scoring/src/postgres/job-store.js';
 import { StoredCapabilities } from '../../services/scoring/src/postgres/model-capabilities.js';
 import { saying, Scene, trace, turn } from './scene.js';
 
@@ -108,16 +110,39 @@ describe('results of one project', () => {
 describe('leases that are kept while jobs expire', () => {
   it('never wait for each other in a circle', async () => {
     scene = await Scene.open();
-    const desk = await scene.desk();
+    const [desk, other] = [await scene.desk(), await scene.desk()];
     await scene.pipeline.ended(...Array.from({ length: 60 }, (_, index) => turn(index)));
     const held = (await desk.take('judge', 60)).map(({ job }) => job);
-    expect(held).toHaveLength(60);
-    for (let round = 0; round < 10; round += 1) {
-      await scene.query(`UPDATE scoring.score_jobs SET expires_at = CASE WHEN t < $1 THEN now() ELSE expires_at END`, [
-        6 * (round + 1),
-      ]);
-      await Promise.all([desk.store.renew([...held].reverse()), desk.store.expire(), desk.store.renew(held)]);
-    }
+    await scene.query(`UPDATE scoring.score_jobs SET expires_at = now()`);
+    // Both run into a job in the middle: what each holds by then lies on the same side of it.
+    let release = (): void => undefined;
+    const holding = other.work.run(async (tx) => {
+      await tx.query(`SELECT 1 FROM scoring.score_jobs WHERE lane = 'judge' AND t = 30 FOR UPDATE`);
+      await new Promise<void>((resolve) => (release = resolve));
+    });
+    const waiting = async (): Promise<number> => {
+      const [row] = await scene.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return row?.n ?? 0;
+    };
+    // A circle is broken by the database, and one of the two is run again.
+    let runs = 0;
+    const work: Pick<UnitOfWork, 'run'> = {
+      run: (body) =>
+        desk.work.run((tx) => {
+          runs += 1;
+          return body(tx);
+        }),
+    };
+    const store = new JobStore(work as UnitOfWork);
+    const renewing = store.renew([...held].reverse());
+    await eventually(async () => (await waiting()) === 1);
+    const expiring = store.expire();
+    await eventually(async () => (await waiting()) === 2);
+    release();
+    await Promise.all([holding, renewing, expiring]);
+    expect(runs).toBe(2);
     expect(await scene.jobs()).toBe(0);
   });
 });
