@@ -1,4 +1,3 @@
-import { isSensitiveKey } from './sensitive-key.js';
 import { REDACTED } from './bounded-json.js';
 
 /** A part of a text to replace: from `start` (inclusive) to `end` (exclusive). */
@@ -22,13 +21,14 @@ interface Quote {
 /**
  * The value of a sensitive key inside JSON that is itself inside a string (tool arguments, say).
  * @param quoteAt index of the quote that closes the key
+ * @param isSensitive which keys name a secret
  * @returns what to replace, or undefined when the key is not sensitive or no value follows
  */
-export function embeddedSecret(text: string, quoteAt: number): Replacement | undefined {
+export function embeddedSecret(text: string, quoteAt: number, isSensitive: (key: string) => boolean): Replacement | undefined {
   const quote: Quote = { mark: text.charAt(quoteAt), backslashes: backslashesBefore(text, quoteAt) };
   const keyEnd = quoteAt - quote.backslashes;
   const window = text.slice(Math.max(0, keyEnd - KEY_WINDOW), keyEnd);
-  if (!isSensitiveKey(window.slice(window.lastIndexOf(quote.mark) + 1))) return undefined;
+  if (!isSensitive(window.slice(window.lastIndexOf(quote.mark) + 1))) return undefined;
   COLON.lastIndex = quoteAt + 1;
   if (!COLON.test(text)) return undefined;
   const start = COLON.lastIndex;

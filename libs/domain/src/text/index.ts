@@ -4,7 +4,7 @@ export { caseFold } from './case-fold.js';
 export { codePointLength, firstCodePoints } from './code-points.js';
 export { answerSanitizeLine, type SanitizeAnswer, type SanitizeLine } from './golden.js';
 export { DEFAULT_MARKERS } from './markers.js';
-export { redactSecrets } from './redact.js';
+export { redactSecrets, redactSpan } from './redact.js';
 export { sanitize, SANITIZED_MAX, type SanitizeOptions } from './sanitize.js';
 export { SCOPE_DESCRIPTION_MAX, scopeDescription } from './scope-description.js';
 export { redactText } from './secret-patterns.js';

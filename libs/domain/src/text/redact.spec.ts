@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { redactSecrets } from './redact.js';
+import { redactSecrets, redactSpan } from './redact.js';
 
 /** A made-up secret, written in two halves so that no scanner takes this file for a leak. */
 const halves = (a: string, b: string): string => a + b;
@@ -76,4 +76,75 @@ describe('redactSecrets', () => {
       { numRuns: 500 },
     );
   });
+});
+
+describe('redactSpan', () => {
+  it.each<[string, unknown, unknown]>([
+    [
+      'cookies',
+      { 'http.request.header.cookie': ['a=b'], setCookie: 'a=b' },
+      { 'http.request.header.cookie': '[redacted]', setCookie: '[redacted]' },
+    ],
+    [
+      'keys of a cloud',
+      { AWS_SECRET_ACCESS_KEY: 'x', passwd: 'x', pwd: 7 },
+      { AWS_SECRET_ACCESS_KEY: '[redacted]', passwd: '[redacted]', pwd: '[redacted]' },
+    ],
+    [
+      'JSON in a text',
+      { arguments: '{"passwd": "x", "Cookie":["y"]}' },
+      { arguments: '{"passwd": "[redacted]", "Cookie":"[redacted]"}' },
+    ],
+    [
+      'a query',
+      { 'url.full': 'https://a.example/x?api_key=abc&q=1&token=d%20e#top' },
+      { 'url.full': 'https://a.example/x?api_key=[redacted]&q=1&token=[redacted]#top' },
+    ],
+    [
+      'a command line',
+      "db --user me --password hunter2 --pwd='a b' --verbose",
+      "db --user me --password [redacted] --pwd='[redacted]' --verbose",
+    ],
+    [
+      'arguments one by one',
+      ['db', '--password', 'hunter2', '--token', '--verbose'],
+      ['db', '--password', '[redacted]', '--token', '--verbose'],
+    ],
+    ['a user and a password in base64', 'Authorization: Basic dXNlcjpodW50ZXIy, x', 'Authorization: Basic [redacted], x'],
+    [
+      'pairs of attributes',
+      { 'h.0.name': 'Authorization', 'h.0.value': 'x', 'h.1.name': 'Accept', 'h.1.value': 'y' },
+      { 'h.0.name': 'Authorization', 'h.0.value': '[redacted]', 'h.1.name': 'Accept', 'h.1.value': 'y' },
+    ],
+    ['pairs', [{ name: 'Cookie', value: 'x' }], [{ name: 'Cookie', value: '[redacted]' }]],
+  ])('redacts %s, once for all', (_what, value, wanted) => {
+    const once = redactSpan(value);
+    expect(once).toEqual(wanted);
+    expect(redactSpan(once)).toEqual(once);
+  });
+
+  it.each<[unknown]>([
+    ['a basic understanding of Basic JavaScript, use --password --force'],
+    ['https://a.example/?q=token&page=2'],
+    ['a ruler ------token and ----- token'],
+    [{ properties: { pwd: { type: 'string' } } }],
+    [{ trace_id: 'Basic dXNlcjpodW50ZXIy', session: { id: '?token=abc', explicit: true } }],
+    [{ cookie: null, pwd: true }],
+  ])('leaves %j alone', (value) => expect(redactSpan(value)).toBe(value));
+
+  it('finds what is redacted in turns too, whatever stands before it', () => {
+    expect(redactSpan({ a: `Basic ${looksSecret}`, b: `?q=${looksSecret}`, password: { c: 1 } })).toEqual({
+      ...{ a: 'Basic [redacted]', b: '?q=[redacted]', password: '[redacted]' },
+    });
+  });
+
+  it('leaves what only spans hide in a turn, whose keys are fixed', () => {
+    const turn = { cookie: 'a', text: '--password hunter2 ?token=x' };
+    expect(redactSecrets(turn)).toBe(turn);
+  });
+
+  it.each(['Basic ', 'Basic abcd', '--', '--token ', '--a', '?', '?token=', '&a', '&a=', ';', '"pwd":', '"cookie":{'])(
+    'takes megabytes of %j',
+    (piece) => expect(typeof redactSpan(piece.repeat(4_000_000 / piece.length))).toBe('string'),
+  );
 });

@@ -1,8 +1,9 @@
 import { REDACTED } from './bounded-json.js';
-import { redactText } from './secret-patterns.js';
-import { isSensitiveKey } from './sensitive-key.js';
+import { redactText, SPAN_SECRETS, TURN_SECRETS, type SecretRules } from './secret-patterns.js';
+import { isSensitiveAttribute, isSensitiveKey } from './sensitive-key.js';
 
-type KeyKind = 'secret' | 'identity' | 'plain';
+/** `attribute`: a secret in a span, not in a turn. */
+type KeyKind = 'secret' | 'attribute' | 'identity' | 'plain';
 
 /**
  * Keys whose values say which thing this is or when it was, in snake or camel case. They are never touched: a pattern
@@ -29,29 +30,51 @@ const KNOWN_KEY_LENGTH = 64;
  * Expects nesting of a few hundred levels at most (`parseJson` refuses more).
  */
 export function redactSecrets(value: unknown): unknown {
-  if (typeof value === 'string') return redactText(value);
-  if (Array.isArray(value)) return redactArray(value, redactSecrets);
-  return typeof value === 'object' && value !== null ? redactObject(value) : value;
+  return redact(value, TURN_SECRETS);
 }
 
-function redactArray(items: readonly unknown[], redact: (item: unknown) => unknown): readonly unknown[] {
+/**
+ * The same for a span, which records more of a program than a turn does: also cookies, keys of clouds, passwords on command lines
+ * and in queries, and pairs whose name and value are attributes of their own (`llm.headers.0.name`, `llm.headers.0.value`).
+ */
+export function redactSpan(value: unknown): unknown {
+  return redact(value, SPAN_SECRETS);
+}
+
+function redact(value: unknown, rules: SecretRules): unknown {
+  if (typeof value === 'string') return redactText(value, rules);
+  if (Array.isArray(value)) return redactArray(value, rules, redact);
+  return typeof value === 'object' && value !== null ? redactObject(value, rules) : value;
+}
+
+type Redact = (value: unknown, rules: SecretRules) => unknown;
+
+function redactArray(items: readonly unknown[], rules: SecretRules, redactItem: Redact): readonly unknown[] {
   let copy: unknown[] | undefined;
   for (let index = 0; index < items.length; index += 1) {
-    const redacted = redact(items[index]);
-    if (redacted === items[index]) continue;
+    const item = items[index];
+    const redacted = isOptionValue(items[index - 1], item, rules) ? REDACTED : redactItem(item, rules);
+    if (redacted === item) continue;
     copy ??= items.slice();
     copy[index] = redacted;
   }
   return copy ?? items;
 }
 
-function redactObject(object: object): object {
+/** Arguments of a command, one by one: `['--password', 'hunter2']`. */
+function isOptionValue(option: unknown, value: unknown, rules: SecretRules): boolean {
+  if (rules !== SPAN_SECRETS || typeof option !== 'string' || typeof value !== 'string') return false;
+  return option.length <= KNOWN_KEY_LENGTH && /^--[\w-]+$/.test(option) && !value.startsWith('-') && isSecret(option, rules);
+}
+
+function redactObject(object: object, rules: SecretRules): object {
   const source = object as Readonly<Record<string, unknown>>;
-  const pair = isSecretPair(source);
+  const pair = isSecretPair(source, rules);
   let copy: Map<string, unknown> | undefined;
   for (const key of Object.keys(source)) {
     const value = source[key];
-    const redacted = pair && key === 'value' ? REDACTED : redactMember(key, value);
+    const isPaired = (pair && key === 'value') || isPairOfAttributes(source, key, rules);
+    const redacted = isPaired ? REDACTED : redactMember(key, value, rules);
     if (redacted === value) continue;
     // A Map keeps the order of keys and takes `__proto__` for a key like any other.
     copy ??= new Map(Object.entries(source));
@@ -60,28 +83,48 @@ function redactObject(object: object): object {
   return copy === undefined ? object : Object.fromEntries(copy);
 }
 
-function redactMember(key: string, value: unknown): unknown {
+function redactMember(key: string, value: unknown, rules: SecretRules): unknown {
   switch (kindOf(key)) {
     case 'secret':
       return REDACTED;
+    case 'attribute':
+      // An object may be the schema of a member of this name; what is secret in it is found by its own names.
+      return rules === SPAN_SECRETS && isWords(value) ? REDACTED : redact(value, rules);
     case 'identity':
-      return redactBelowIdentity(value);
+      return redactBelowIdentity(value, rules);
     case 'plain':
-      return redactSecrets(value);
+      return redact(value, rules);
   }
 }
 
+function isWords(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || Array.isArray(value);
+}
+
 /** Scalars, and lists of them, are the identity itself. */
-function redactBelowIdentity(value: unknown): unknown {
+function redactBelowIdentity(value: unknown, rules: SecretRules): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  return Array.isArray(value) ? redactArray(value, redactBelowIdentity) : redactObject(value);
+  return Array.isArray(value) ? redactArray(value, rules, redactBelowIdentity) : redactObject(value, rules);
 }
 
 /** Header lists and form fields name the key in a member: `{name: "Authorization", value: "..."}`. */
-function isSecretPair(object: Readonly<Record<string, unknown>>): boolean {
+function isSecretPair(object: Readonly<Record<string, unknown>>, rules: SecretRules): boolean {
   const name = object['key'] ?? object['name'];
   const value = object['value'];
-  return typeof name === 'string' && (typeof value === 'string' || typeof value === 'number') && kindOf(name) === 'secret';
+  return typeof name === 'string' && (typeof value === 'string' || typeof value === 'number') && isSecret(name, rules);
+}
+
+/** The same as numbered attributes: `headers.0.name`, `headers.0.value`. */
+function isPairOfAttributes(source: Readonly<Record<string, unknown>>, key: string, rules: SecretRules): boolean {
+  if (rules !== SPAN_SECRETS || !key.endsWith('.value')) return false;
+  const prefix = key.slice(0, -'value'.length);
+  const name = source[`${prefix}key`] ?? source[`${prefix}name`];
+  return typeof name === 'string' && isWords(source[key]) && isSecret(name, rules);
+}
+
+function isSecret(key: string, rules: SecretRules): boolean {
+  const kind = kindOf(key);
+  return kind === 'secret' || (kind === 'attribute' && rules === SPAN_SECRETS);
 }
 
 function kindOf(key: string): KeyKind {
@@ -97,5 +140,6 @@ function kindOf(key: string): KeyKind {
 
 function classify(key: string): KeyKind {
   if (isSensitiveKey(key)) return 'secret';
+  if (isSensitiveAttribute(key)) return 'attribute';
   return IDENTITY_KEYS.has(key.replace(/[_-]/g, '').toLowerCase()) ? 'identity' : 'plain';
 }

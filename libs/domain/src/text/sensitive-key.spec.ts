@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isSensitiveKey } from './sensitive-key.js';
+import { isSensitiveAttribute, isSensitiveKey } from './sensitive-key.js';
 
 describe('isSensitiveKey', () => {
   it.each([
@@ -20,5 +20,16 @@ describe('isSensitiveKey', () => {
     (key) => {
       expect(isSensitiveKey(key)).toBe(false);
     },
+  );
+});
+
+describe('isSensitiveAttribute', () => {
+  it.each(['password', 'http.request.header.set-cookie', 'Cookie', 'passwd', 'DB_PWD', 'private_key', 'AWS_SECRET_ACCESS_KEY'])(
+    'says yes to %s',
+    (key) => expect(isSensitiveAttribute(key)).toBe(true),
+  );
+  it.each(['cookies_accepted', 'pwd_length', 'cache_key', 'aws_access_key_id', 'session.id', 'token_count'])(
+    'says no to %s',
+    (key) => expect(isSensitiveAttribute(key)).toBe(false),
   );
 });

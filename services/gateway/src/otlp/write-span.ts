@@ -1,5 +1,5 @@
 import { receivedSpan, type ReceivedSpan } from '#contracts';
-import { redactSecrets, storable } from '#domain/text';
+import { redactSpan, storable } from '#domain/text';
 import { cutToFit, stringifyJson } from '#ingest';
 import { normaliseSpan, type OtlpSpan } from '#otlp';
 import type { WrittenSpan } from './span-chunks.js';
@@ -31,7 +31,7 @@ export function readSpan(span: OtlpSpan, receivedAt: number, report: (error: unk
  */
 export function writeSpan(received: ReceivedSpan): Written {
   const { value, notes } = storable(received);
-  const clean = redactSecrets(value);
+  const clean = redactSpan(value);
   const parsed = receivedSpan.safeParse(clean);
   if (!parsed.success) return { ok: false, reason: `not valid at ${String(parsed.error.issues[0]?.path[0] ?? '?')}` };
   const span = written(received.trace_id, stringifyJson(clean));
