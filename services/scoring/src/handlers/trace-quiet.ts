@@ -1,8 +1,10 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { SettingsDirectory, UnitOfWork } from '#persistence';
+import { InfrastructureError } from '#messaging';
+import { isWorthRerunning, SettingsDirectory, UnitOfWork } from '#persistence';
 import { everySecond, type Repetition } from '#service';
 import { Lanes } from '../jobs/lanes.js';
-import { decideQuiet, QUIET_ROWS, quietTraces, type RootTurn } from '../postgres/root-turns.js';
+import type { TraceKey } from '../postgres/otel-spans.js';
+import { cannotBeTurn, decideQuiet, quietTraces, type RootTurn, type SettingsOf } from '../postgres/root-turns.js';
 import { byKey } from '../accepted-turn.js';
 import { TurnStore } from '../postgres/turn-store.js';
 import { TurnSetup } from '../turn-setup.js';
@@ -25,7 +27,7 @@ export class TraceQuiet implements OnApplicationBootstrap, OnApplicationShutdown
   onApplicationBootstrap(): void {
     this.repetition = everySecond(
       () => this.tick(),
-      (error) => this.logger.debug(error instanceof Error ? error.message : String(error)),
+      (error) => this.logger.debug(messageOf(error)),
     );
   }
 
@@ -35,21 +37,41 @@ export class TraceQuiet implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   async tick(): Promise<void> {
-    let looked = QUIET_ROWS;
-    while (looked >= QUIET_ROWS && !this.stopping) looked = await this.page();
+    let looked = 1;
+    while (looked > 0 && !this.stopping) looked = await this.page();
   }
 
+  /** One trace that cannot be made a turn must not keep the others waiting: then each is decided for itself. */
   private async page(): Promise<number> {
     const settings = await this.settings.all();
     const defaults = await this.settings.of('');
-    const looked = await this.work.run(async (tx) => {
-      const quiet = await quietTraces(tx);
-      const made = await decideQuiet(tx, quiet, (project) => settings.get(project) ?? defaults);
+    const settingsOf: SettingsOf = (project) => settings.get(project) ?? defaults;
+    const quiet = await this.work.run((tx) => quietTraces(tx));
+    try {
+      await this.decide(quiet, settingsOf);
+    } catch (error) {
+      if (mayPass(error)) throw error;
+      for (const trace of quiet) await this.one(trace, settingsOf);
+    }
+    if (quiet.length > 0) this.lanes.nudge();
+    return quiet.length;
+  }
+
+  private async one(trace: TraceKey, settingsOf: SettingsOf): Promise<void> {
+    try {
+      await this.decide([trace], settingsOf);
+    } catch (error) {
+      if (mayPass(error)) throw error;
+      await this.work.run((tx) => cannotBeTurn(tx, trace, messageOf(error)));
+      this.logger.warn(`trace ${trace.trace_id} of ${trace.project} cannot be made a turn: ${messageOf(error)}`);
+    }
+  }
+
+  private decide(quiet: readonly TraceKey[], settingsOf: SettingsOf): Promise<void> {
+    return this.work.run(async (tx) => {
+      const made = await decideQuiet(tx, quiet, settingsOf);
       if (made.length > 0) await this.accept(tx, made);
-      return quiet.length;
     });
-    if (looked > 0) this.lanes.nudge();
-    return looked;
   }
 
   private async accept(tx: Parameters<TurnStore['accept']>[0], made: readonly RootTurn[]): Promise<void> {
@@ -58,4 +80,13 @@ export class TraceQuiet implements OnApplicationBootstrap, OnApplicationShutdown
     );
     await this.turns.accept(tx, configured.sort(byKey));
   }
+}
+
+/** The database's failure, not the trace's. */
+function mayPass(error: unknown): boolean {
+  return error instanceof InfrastructureError || isWorthRerunning(error);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

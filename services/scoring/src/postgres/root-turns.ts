@@ -5,16 +5,30 @@ import { stringifyTurn } from '#ingest';
 import { assembleTrace, type AssembledTrace } from '#otlp';
 import type { Transaction } from '#persistence';
 import type { AcceptedTurn } from '../accepted-turn.js';
+import { boundedReason } from '../bounded-score.js';
 import { joined } from './named-traces.js';
 import { loadSpans, lockTraces, traceName, tracesJson, type TraceKey } from './otel-spans.js';
+import { lockSessions } from './stored-turns.js';
+import { saveSessions } from './turn-rows.js';
 
 /** How many quiet traces are looked at in one transaction. */
-export const QUIET_ROWS = 64;
+const QUIET_ROWS = 64;
 
 const DAY_MS = 86_400_000;
 
+/** Of a trace that one read may take: beyond it stands for nobody's turn, and would be all the memory there is. */
+const TRACE_BYTES_MAX = 64 * 1024 * 1024;
+const TRACE_SPANS_MAX = 20_000;
+
+/** The last microsecond that is a safe integer. */
+const PLACE_MAX = Number.MAX_SAFE_INTEGER;
+
 interface Quiet extends TraceKey {
   readonly root: boolean;
+  readonly session: string | null;
+  readonly spans: number;
+  /** Tells whether a span has come since. */
+  readonly bytes: number;
   readonly accepted_us: number;
   /** Seconds since its newest span. */
   readonly quiet_s: number;
@@ -28,10 +42,13 @@ export interface RootTurn extends AcceptedTurn {
   readonly partial: boolean;
 }
 
-/** Traces that nobody has claimed, and that have had no further span for a while; their projects. */
+/** Traces that nobody has claimed, and that have had no further span for a while, the longest first: as many as fit, at least one. */
 export function quietTraces(tx: Transaction): Promise<TraceKey[]> {
   return tx.query<TraceKey>(
-    `SELECT project, trace_id FROM scoring.otel_traces WHERE quiet_at <= now() ORDER BY quiet_at, project, trace_id LIMIT ${QUIET_ROWS}`,
+    `SELECT project, trace_id FROM (
+       SELECT project, trace_id, quiet_at, sum(bytes) OVER (ORDER BY quiet_at, project, trace_id) - bytes AS before FROM scoring.otel_traces
+       WHERE quiet_at <= now() ORDER BY quiet_at, project, trace_id LIMIT ${QUIET_ROWS}) q
+     WHERE before < ${TRACE_BYTES_MAX} ORDER BY quiet_at, project, trace_id`,
   );
 }
 
@@ -39,39 +56,102 @@ export function quietTraces(tx: Transaction): Promise<TraceKey[]> {
  * Decides about quiet traces. Where turns are named, one that no turn names is kept, and said to be nobody's. Where a root span makes a
  * turn, its session's next turn is made of it: t is the microsecond of its start, the next free one when taken. Without a session, or
  * without a root span after `trace_wait_s` more, it stays with the reason. Returns the turns to accept, which are new.
+ *
+ * Sessions and budgets are locked before traces, as everywhere. Which they are is read without a lock: what has changed until the
+ * traces are locked is left to the next look.
  */
 export async function decideQuiet(tx: Transaction, keys: readonly TraceKey[], settingsOf: SettingsOf): Promise<RootTurn[]> {
   if (keys.length === 0) return [];
-  await lockTraces(tx, keys);
-  const quiet = await tx.query<Quiet>(
-    `SELECT x.project, x.trace_id, x.root, x.accepted_us, extract(epoch FROM now() - x.last_at)::float8 AS quiet_s FROM scoring.otel_traces x
-     JOIN json_to_recordset($1::json) AS k(project text, trace_id text) USING (project, trace_id) WHERE x.quiet_at <= now() ORDER BY x.project, x.trace_id`,
-    [tracesJson(keys)],
-  );
-  const named = quiet.filter(({ project }) => settingsOf(project).otlp_turns === 'named');
-  await leave(tx, named, 'no turn names it (otlp_turns is "named")');
-  const rest = quiet.filter((one) => !named.includes(one));
-  const early = rest.filter(({ project, root, quiet_s }) => !root && quiet_s < settingsOf(project).trace_wait_s);
-  await postpone(tx, early, settingsOf);
-  return makeTurns(
+  const seen = (await readQuiet(tx, keys)).map((one): Seen => ({ one, fate: fateOf(one, settingsOf(one.project)) }));
+  const turns = await assemble(
     tx,
-    rest.filter((one) => !early.includes(one)),
+    seen.filter(({ fate }) => fate === 'turn').map(({ one }) => one),
+  );
+  await lockPlaces(tx, turns);
+  await lockTraces(tx, keys);
+  const now = new Map((await readQuiet(tx, keys)).map((one) => [traceName(one), one.bytes]));
+  const still = seen.filter(({ one }) => now.get(traceName(one)) === one.bytes);
+  for (const reason of Object.values(REASONS))
+    await leave(
+      tx,
+      still.filter(({ fate }) => fate === reason).map(({ one }) => one),
+      reason,
+    );
+  await postpone(
+    tx,
+    still.filter(({ fate }) => fate === 'wait').map(({ one }) => one),
+    settingsOf,
+  );
+  return place(
+    tx,
+    turns.filter((turn) => still.some(({ one }) => one === turn.one)),
   );
 }
 
-async function makeTurns(tx: Transaction, quiet: readonly Quiet[]): Promise<RootTurn[]> {
+const REASONS = {
+  named: 'no turn names it (otlp_turns is "named")',
+  large: `too large: more than ${TRACE_BYTES_MAX / 1024 / 1024} MiB or ${TRACE_SPANS_MAX} spans`,
+  session: 'no session: none of its spans names one',
+} as const;
+
+interface Seen {
+  readonly one: Quiet;
+  readonly fate: 'turn' | 'wait' | (typeof REASONS)[keyof typeof REASONS];
+}
+
+function fateOf({ root, quiet_s, session, spans, bytes }: Quiet, settings: ReturnType<SettingsOf>): Seen['fate'] {
+  if (settings.otlp_turns === 'named') return REASONS.named;
+  if (!root && quiet_s < settings.trace_wait_s) return 'wait';
+  if (bytes > TRACE_BYTES_MAX || spans > TRACE_SPANS_MAX) return REASONS.large;
+  return session === null ? REASONS.session : 'turn';
+}
+
+function readQuiet(tx: Transaction, keys: readonly TraceKey[]): Promise<Quiet[]> {
+  return tx.query<Quiet>(
+    `SELECT x.project, x.trace_id, x.root, x.session, x.spans, x.bytes, x.accepted_us, extract(epoch FROM now() - x.last_at)::float8 AS quiet_s
+     FROM scoring.otel_traces x JOIN json_to_recordset($1::json) AS k(project text, trace_id text) USING (project, trace_id)
+     WHERE x.quiet_at <= now() ORDER BY x.project, x.trace_id`,
+    [tracesJson(keys)],
+  );
+}
+
+interface Assembled {
+  readonly one: Quiet;
+  readonly found: AssembledTrace;
+  readonly s: string;
+  readonly session: string;
+}
+
+/** The session is the one that the trace is listed with. */
+async function assemble(tx: Transaction, quiet: readonly Quiet[]): Promise<Assembled[]> {
   const spans = await loadSpans(tx, quiet);
-  const assembled = quiet.flatMap((one) => {
+  return quiet.flatMap((one) => {
+    const { project, session } = one;
     const own = spans.get(traceName(one));
-    return own === undefined ? [] : [{ one, found: assembleTrace(own) }];
+    if (own === undefined || session === null) return [];
+    return [{ one, found: assembleTrace(own), s: sessionKey(project, session), session }];
   });
-  const orphaned = assembled.filter(({ found }) => found.session === null).map(({ one }) => one);
-  await leave(tx, orphaned, 'no session: none of its spans names one');
+}
+
+/** Where turns go is decided under their sessions; a budget that is there is locked before any trace, as where turns are accepted. */
+async function lockPlaces(tx: Transaction, turns: readonly Assembled[]): Promise<void> {
+  if (turns.length === 0) return;
+  await saveSessions(
+    tx,
+    turns.map(({ one, found, s, session }) => ({ s, project: one.project, turn: { session_id: session, agent: found.agent } })),
+  );
+  await lockSessions(tx, [...new Set(turns.map(({ s }) => s))].sort());
+  await tx.query('SELECT project FROM scoring.budgets WHERE project = ANY($1) ORDER BY project FOR UPDATE', [
+    [...new Set(turns.map(({ one }) => one.project))],
+  ]);
+}
+
+async function place(tx: Transaction, assembled: readonly Assembled[]): Promise<RootTurn[]> {
   const turns: RootTurn[] = [];
-  for (const { one, found } of assembled) {
-    if (found.session === null) continue;
-    const t = await placeOf(tx, one, found, turns);
-    turns.push(turnOf(one, found, found.session.id, t));
+  for (const one of assembled) {
+    const t = await placeOf(tx, one, turns);
+    if (t === null) await cannotBeTurn(tx, one.one, 'no microsecond near its start is free in its session');
+    else turns.push(turnOf(one, t));
   }
   await tx.query(
     `UPDATE scoring.otel_traces x SET state = 'turned', reason = CASE WHEN x.root THEN NULL ELSE 'its root span has not come' END, quiet_at = NULL, s = k.s, t = k.t
@@ -82,27 +162,16 @@ async function makeTurns(tx: Transaction, quiet: readonly Quiet[]): Promise<Root
 }
 
 /** The microsecond in which the trace began; the next one that no other turn of the session has. Given once: the trace keeps it. */
-async function placeOf(
-  tx: Transaction,
-  { project }: TraceKey,
-  { trace, session }: AssembledTrace,
-  made: readonly RootTurn[],
-): Promise<number> {
-  const s = sessionKey(project, session?.id ?? '');
+async function placeOf(tx: Transaction, { s, found }: Assembled, made: readonly RootTurn[]): Promise<number | null> {
   const [row] = await tx.query<{ t: number | null }>(
-    `SELECT min(n) AS t FROM generate_series($2::bigint, $2::bigint + 1000) n WHERE NOT EXISTS (SELECT 1 FROM scoring.turns t WHERE t.s = $1 AND t.t = n)
-       AND n <> ALL ($3::bigint[])`,
-    [s, Math.max(0, trace.started_at), made.filter((one) => one.s === s).map(({ t }) => t)],
+    `SELECT min(n) AS t FROM generate_series($2::bigint, least($2::bigint + 1000, ${PLACE_MAX})) n
+     WHERE NOT EXISTS (SELECT 1 FROM scoring.turns t WHERE t.s = $1 AND t.t = n) AND n <> ALL ($3::bigint[])`,
+    [s, Math.max(0, found.trace.started_at), made.filter((one) => one.s === s).map(({ t }) => t)],
   );
-  return row?.t ?? trace.started_at;
+  return row?.t ?? null;
 }
 
-function turnOf(
-  { project, trace_id: traceId, root, accepted_us }: Quiet,
-  found: AssembledTrace,
-  session: string,
-  t: number,
-): RootTurn {
+function turnOf({ one: { project, trace_id: traceId, root, accepted_us }, found, s, session }: Assembled, t: number): RootTurn {
   const { trace, agent, model } = found;
   const failed = trace.status === 'ERROR';
   const turn: Turn = joined(
@@ -117,7 +186,7 @@ function turnOf(
   const body = Buffer.from(stringifyTurn(turn));
   const sha = createHash('sha256').update(body).digest('hex');
   return {
-    s: sessionKey(project, session),
+    s,
     t,
     project,
     turn,
@@ -128,6 +197,12 @@ function turnOf(
     traceId,
     partial: !root,
   };
+}
+
+/** A trace that no other look would make a turn of: it stays, with the reason. */
+export async function cannotBeTurn(tx: Transaction, trace: TraceKey, why: string): Promise<void> {
+  await lockTraces(tx, [trace]);
+  await leave(tx, [trace], boundedReason(`cannot be made a turn: ${why}`) ?? '');
 }
 
 async function leave(tx: Transaction, traces: readonly TraceKey[], reason: string): Promise<void> {

@@ -17,6 +17,10 @@ export interface ConfiguredTurn extends AcceptedTurn {
   readonly partial?: boolean;
 }
 
+interface NamedAgent {
+  readonly agent?: { readonly id?: string | null | undefined } | null | undefined;
+}
+
 export interface Key {
   readonly s: string;
   readonly t: number;
@@ -47,7 +51,10 @@ export async function saveConfigs(tx: Transaction, turns: readonly ConfiguredTur
   );
 }
 
-export async function saveSessions(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
+export async function saveSessions(
+  tx: Transaction,
+  turns: readonly { readonly s: string; readonly project: string; readonly turn: Pick<Turn, 'session_id'> & NamedAgent }[],
+): Promise<void> {
   const rows = new Map(
     turns.map(({ s, project, turn }) => [s, { s, project, session: turn.session_id, agent: turn.agent?.id ?? null }]),
   );
