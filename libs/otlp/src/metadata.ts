@@ -8,6 +8,7 @@ const EVENTS_MAX = 256;
 export interface OwnMetadata {
   readonly tool_call_id?: string;
   readonly response_id?: string;
+  readonly remote_parent?: string;
   readonly notes?: readonly string[];
   readonly resource?: unknown;
   readonly scope?: unknown;

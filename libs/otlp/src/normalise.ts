@@ -40,7 +40,7 @@ export function normaliseSpan(span: OtlpSpan, receivedAt: number): ReceivedSpan 
     tools: [...(get('tools') ?? [])],
     // Last: it keeps what nobody above has read.
     metadata: metadataOf(view, hasContent ? spoken.flatMap((one) => one.repeats ?? []) : [], {
-      ...defined({ tool_call_id: get('callId'), response_id: get('responseId') }),
+      ...defined({ tool_call_id: get('callId'), response_id: get('responseId'), remote_parent: span.remoteParentSpanId }),
       notes,
     }),
   };

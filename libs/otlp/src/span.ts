@@ -24,7 +24,10 @@ export interface OtlpSpan {
   readonly traceId: string;
   /** 16 lower-case hexadecimal digits. */
   readonly spanId: string;
+  /** Null for a root, and for a span whose parent is in another process. */
   readonly parentSpanId: string | null;
+  /** The parent in another process, which may never be sent here: for example a front end that traces its requests. */
+  readonly remoteParentSpanId?: string;
   readonly name: string;
   /** Nanoseconds since the epoch; null when missing or no time. */
   readonly start: bigint | null;

@@ -45,6 +45,17 @@ describe('an assembled trace', () => {
     expect(rootEnded).toBe(false);
   });
 
+  it('below a parent in another process has a root, which hangs from that parent where it was sent too', () => {
+    const server = span('server', { metadata: { remote_parent: 'client' }, started_at: 500 });
+    const alone = assembleTrace([server, span('a', { parent_span_id: 'server' })]);
+    expect([alone.rootEnded, alone.orphans, alone.trace.name]).toEqual([true, [], 'server']);
+    expect(alone.trace.spans[0]?.metadata).not.toHaveProperty('missing_parent');
+    const whole = assembleTrace([server, root(), child('client', { started_at: 100 })]);
+    expect(whole.trace.name).toBe('root');
+    expect(byId(whole.trace.spans, 'server')).toMatchObject({ parent_span_id: 'client' });
+    expect(byId(whole.trace.spans, 'server')?.metadata).not.toHaveProperty('missing_parent');
+  });
+
   it('of parents that go round in a circle cuts the circle at its first span', () => {
     const { trace } = assembleTrace([span('b', { parent_span_id: 'a' }), span('a', { parent_span_id: 'b' })]);
     expect(trace.spans.map(({ span_id, parent_span_id }) => [span_id, parent_span_id])).toEqual([

@@ -113,7 +113,7 @@ function plainSpan(span: ReceivedSpan, tree: SpanTree, { keeperOf, wrappers }: S
       ...span.metadata,
       dialect,
       ...(call === undefined ? {} : { same_call_as: call.span_id }),
-      ...(parent === span.parent_span_id ? {} : { missing_parent: span.parent_span_id }),
+      ...(parent === span.parent_span_id || span.parent_span_id === null ? {} : { missing_parent: span.parent_span_id }),
     },
   };
 }

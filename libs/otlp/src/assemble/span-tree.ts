@@ -8,7 +8,7 @@ export interface SpanTree {
   readonly parentOf: ReadonlyMap<ReceivedSpan, ReceivedSpan>;
   /** Spans that name a parent which is not there. */
   readonly orphans: readonly string[];
-  /** The first span that names no parent. */
+  /** The first span that names no parent, or one in another process that is not there. */
   readonly root: ReceivedSpan | undefined;
   /** The root, else the first span that hangs from nothing: its parent was recorded elsewhere, or has not come. */
   readonly top: ReceivedSpan | undefined;
@@ -20,14 +20,19 @@ export function treeOf(spans: readonly ReceivedSpan[]): SpanTree {
   const parentOf = new Map<ReceivedSpan, ReceivedSpan>();
   const orphans: string[] = [];
   for (const span of spans) {
-    if (span.parent_span_id === null) continue;
-    const parent = byId.get(span.parent_span_id);
-    if (parent === undefined) orphans.push(span.span_id);
-    else parentOf.set(span, parent);
+    const parent = byId.get(span.parent_span_id ?? remoteParentOf(span) ?? '');
+    if (parent !== undefined && parent !== span) parentOf.set(span, parent);
+    else if (span.parent_span_id !== null) orphans.push(span.span_id);
   }
   cutCircles(spans, parentOf);
-  const root = spans.find((span) => span.parent_span_id === null);
+  const root = spans.find((span) => span.parent_span_id === null && !parentOf.has(span));
   return { spans, parentOf, orphans, root, top: root ?? spans.find((span) => !parentOf.has(span)) };
+}
+
+/** A parent in another process: that one may send its spans here too, and nothing is missing when it does not. */
+function remoteParentOf({ metadata }: ReceivedSpan): string | undefined {
+  const id = metadata['remote_parent'];
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** Every span is walked over once: `settled` ones lead to a top. */

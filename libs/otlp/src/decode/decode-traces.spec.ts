@@ -101,6 +101,25 @@ describe('an OTLP body', () => {
     expect(() => decodeTraces(whole.subarray(0, -1), 'protobuf')).toThrow(OtlpError);
   });
 
+  it.each([
+    [0x301, true],
+    [0x100, false],
+    [0x200, false],
+    [1, false],
+    [undefined, false],
+  ])('says with flags %p whether a parent is in another process (%p)', (flags, isRemote) => {
+    const parent = 'a'.repeat(16);
+    const wanted = isRemote ? { parentSpanId: null, remoteParentSpanId: parent } : { parentSpanId: parent };
+    const span = encode('Span', {
+      ...{ traceId: bytesOf(TRACE), spanId: bytesOf(SPAN), parentSpanId: bytesOf(parent), flags },
+    });
+    const { spans } = read(decodeTraces(encodeBody(span), 'protobuf'));
+    for (const one of [only(body(goodSpan({ parentSpanId: parent, flags }))), spans[0]]) {
+      expect(one).toMatchObject(wanted);
+      expect(one !== undefined && 'remoteParentSpanId' in one).toBe(isRemote);
+    }
+  });
+
   it('stops at each span that is rejected, for who shares the thread', () => {
     const { steps, rejected } = decodeTraces(json(body(0, goodSpan(), {}, 0)), 'json');
     expect([...steps].map((span) => span?.spanId ?? null)).toEqual([null, SPAN, null, null]);

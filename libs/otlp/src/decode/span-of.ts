@@ -1,4 +1,4 @@
-import { isRecord, member } from '../json-value.js';
+import { isRecord, member, type JsonRecord } from '../json-value.js';
 import type { Attributes, OtlpEvent, OtlpScope, OtlpSpan } from '../span.js';
 import { attributesOf } from './attributes.js';
 import { idOf } from './ids.js';
@@ -34,7 +34,7 @@ export function spanOf(raw: unknown, { resource, scope }: Place): SpanResult {
     span: {
       traceId,
       spanId,
-      parentSpanId: parentOf(member(raw, 'parentSpanId'), spanId, note),
+      ...parentsOf(raw, spanId, note),
       name: textOf(member(raw, 'name')),
       start: start.nanos,
       end: end.nanos,
@@ -46,6 +46,19 @@ export function spanOf(raw: unknown, { resource, scope }: Place): SpanResult {
       notes: [...notes],
     },
   };
+}
+
+/** Bits of `flags`: whether the sender knows if the parent is remote, and whether it is. */
+const IS_REMOTE = 0x300;
+
+function parentsOf(
+  raw: JsonRecord,
+  self: string,
+  note: (text: string) => void,
+): Pick<OtlpSpan, 'parentSpanId' | 'remoteParentSpanId'> {
+  const parent = parentOf(member(raw, 'parentSpanId'), self, note);
+  const isRemote = (Number(member(raw, 'flags') ?? 0) & IS_REMOTE) === IS_REMOTE;
+  return parent !== null && isRemote ? { parentSpanId: null, remoteParentSpanId: parent } : { parentSpanId: parent };
 }
 
 function parentOf(value: unknown, self: string, note: (text: string) => void): string | null {

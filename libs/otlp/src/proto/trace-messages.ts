@@ -36,6 +36,7 @@ export const traceMessages: INamespace = {
         attributes: { id: 9, rule: 'repeated', type: 'KeyValue' },
         events: { id: 11, rule: 'repeated', type: 'Event' },
         status: { id: 15, type: 'Status' },
+        flags: { id: 16, type: 'fixed32' },
       },
       nested: {
         Event: {
