@@ -42,8 +42,7 @@ describe('a turn that shows nothing', () => {
     scene = await Scene.open({ ...strict, tier1_metrics: [metric] }, () =>
       saying(1, { task: null, outcome: null, asked: null, called: [], available: [], steps: [], verdicts: [] }),
     );
-    // A judge of confidence is shown white space too, as it stands.
-    const shown = metric === 'confidence' ? [empty] : [empty, blank, jsonOnly];
+    const shown = [empty, blank, jsonOnly];
     const desk = await scene.desk();
     for (const [index, nothing] of shown.entries()) {
       await scene.pipeline.ended({ session_id: 's', turn_index: index, traces: [{ ...nothing, trace_id: `t${index}` }] });

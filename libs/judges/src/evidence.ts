@@ -10,9 +10,20 @@ export function isRecorded(trace: Trace): boolean {
 }
 
 function saysSomething(span: Span): boolean {
-  return isSet(span.output) || isSet(span.error) || span.status === 'ERROR' || (span.kind === 'TOOL' && isSet(span.input));
+  return isSet(span.output) || isSet(span.error) || span.status === 'ERROR' || isCall(span);
 }
 
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '' && value !== false;
+/** A tool that was called is something done, whatever it was called with. */
+function isCall({ kind, input }: Span): boolean {
+  return kind === 'TOOL' && input !== undefined && input !== null && input !== '';
 }
+
+/** Blanks, and wrappers around nothing, say nothing. */
+function isSet(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== '';
+  if (typeof value !== 'object' || value === null) return value !== undefined && value !== null && value !== false;
+  const members = Object.entries(value).filter(([name]) => !WRAPPER.has(name));
+  return members.some(([, member]) => isSet(member));
+}
+
+const WRAPPER: ReadonlySet<string> = new Set(['role', 'type', 'id', 'finish_reason', 'index']);
