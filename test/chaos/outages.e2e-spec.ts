@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { consumers, deadLetter, scorePosted, sessionEnded, turnEnded } from '#contracts';
+import { createDataSource } from '#persistence';
 import { eventually } from '#testing';
 import { fleet } from '../support/fleet.js';
 import { difference, LOOP_SERVICES } from '../support/loop.js';
@@ -250,8 +251,11 @@ describe('migrations', () => {
       const all = await recorded(client);
       expect(all.length).toBeGreaterThan(1);
       expect(all.every(({ times }) => times === 1)).toBe(true);
-      // The release before: the newest migration, which only grants, is not recorded.
-      await client.query('DELETE FROM fleetmend_migrations WHERE id = (SELECT max(id) FROM fleetmend_migrations)');
+      // The release before: without the newest migration.
+      const owner = await createDataSource({ url, role: null, name: 'undo', poolSize: 1 }).initialize();
+      await owner.undoLastMigration();
+      await owner.destroy();
+      expect((await recorded(client)).length).toBe(all.length - 1);
       const second = await fourAtOnce(url);
       expect(second.appliers).toBe(1);
       expect(await recorded(client)).toEqual(all);
