@@ -6,7 +6,6 @@ import { TerminalError, type Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
 import { SettingsDirectory, UnitOfWork, type Transaction } from '#persistence';
 import { Lanes } from '../jobs/lanes.js';
-import { endTraceWait, turnsNaming } from '../postgres/named-traces.js';
 import { keepSpans, type IncomingSpan } from '../postgres/otel-spans.js';
 import { bodyKey, TurnStore } from '../postgres/turn-store.js';
 
@@ -33,13 +32,8 @@ export class SpansReceivedHandler {
       );
     });
     if (traces.length === 0) return;
-    // In a transaction of its own: turns are locked before traces everywhere else. Killed in between, the batch comes again.
-    await this.work.run(async (tx) => {
-      const { waiting, answered } = await turnsNaming(tx, traces);
-      await endTraceWait(tx, waiting);
-      await this.turns.answerOverdue(tx, waiting);
-      await this.turns.addTraces(tx, answered);
-    });
+    // In a transaction of its own: turns are locked before traces. Killed in between, the batch comes again.
+    await this.work.run((tx) => this.turns.spansCame(tx, traces));
     this.lanes.nudge();
   }
 

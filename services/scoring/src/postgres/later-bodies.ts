@@ -1,8 +1,7 @@
 import type { Trace } from '#contracts';
 import type { Transaction } from '#persistence';
-import { joined, missingTraces, nameTraces, storeTurns, type Completed } from './named-traces.js';
+import { joined, missingTraces, namedTraces, nameTraces, storeTurns, type Completed } from './named-traces.js';
 import type { Answerable } from './open-tier.js';
-import { lockTurns } from './score-rows.js';
 import { loadTurns } from './stored-turns.js';
 import { keyOf, keysJson, type ConfiguredTurn, type Key } from './turn-rows.js';
 
@@ -18,12 +17,11 @@ interface LaterTraces {
 
 /**
  * A second body of a turn changes nothing of the first, but the traces that it adds are late traces of the turn: those that it carries
- * are joined to it, those that it names are waited for. A skipped turn stays as it is.
+ * are joined to it, those that it names are waited for. A skipped turn stays as it is. The turns are locked by the caller.
  */
 export async function laterTraces(tx: Transaction, later: readonly ConfiguredTurn[]): Promise<LaterTraces> {
   const adding = later.filter(({ turn }) => (turn.traces ?? []).length > 0 || missingTraces(turn).length > 0);
   if (adding.length === 0) return { carried: [], named: [] };
-  await lockTurns(tx, adding);
   const states = await statesOf(tx, adding);
   const stored = new Map((await loadTurns(tx, distinct(adding))).map((one) => [keyOf(one), one]));
   const carried: Completed[] = [];
@@ -43,11 +41,11 @@ export async function laterTraces(tx: Transaction, later: readonly ConfiguredTur
       stored.set(keyOf(one), joint);
       carried.push({ ...joint, added });
     }
-    if (missingTraces(one.turn).some((id) => turn.turn.trace_ids?.includes(id) !== true)) named.push(one);
+    const known = namedTraces(turn.turn);
+    if (missingTraces(one.turn).some((id) => !known.has(id))) named.push(one);
   }
   await storeTurns(tx, carried);
   await nameTraces(tx, named);
-  await markPartial(tx, named);
   return { carried: carried.filter((one) => states.get(keyOf(one)) === 'scored'), named };
 }
 
@@ -63,15 +61,6 @@ async function statesOf(tx: Transaction, keys: readonly Key[]): Promise<Map<stri
     [keysJson(keys)],
   );
   return new Map(rows.map((row) => [keyOf(row), row.state]));
-}
-
-/** Until what was named has come, the turn has been scored without a part of it. */
-async function markPartial(tx: Transaction, keys: readonly Key[]): Promise<void> {
-  if (keys.length === 0) return;
-  await tx.query(
-    `UPDATE scoring.turns t SET partial = true FROM json_to_recordset($1::json) AS k(s uuid, t bigint) WHERE t.s = k.s AND t.t = k.t`,
-    [keysJson(keys)],
-  );
 }
 
 function distinct(keys: readonly Key[]): Key[] {

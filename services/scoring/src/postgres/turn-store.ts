@@ -9,7 +9,8 @@ import { scoreAdded } from './add-traces.js';
 import { admitTurns, pacedSessions } from './admission.js';
 import { emitScored } from './emit-scored.js';
 import { laterTraces } from './later-bodies.js';
-import { endTraceWait, nameTraces, whollyNamed, withNamedTraces } from './named-traces.js';
+import { endTraceWait, inReads, lockNamed, nameTraces, turnsNaming, whollyNamed, withNamedTraces } from './named-traces.js';
+import type { TraceKey } from './otel-spans.js';
 import { insertJobs, VERIFIER, type NewJob } from './job-rows.js';
 import { earlierAnswers, LOOK_BACK, openTier, type Answerable } from './open-tier.js';
 import { lockTurns, saveScores } from './score-rows.js';
@@ -68,10 +69,14 @@ export class TurnStore {
     const fresh = first.filter((one) => inserted.has(keyOf(one)));
     await insertBodies(tx, fresh);
     const later = await journalConflicts(tx, turns, inserted);
+    // Sessions, turns, budgets, traces, jobs: whoever locks several kinds does it in this order.
+    const followers = await this.followersOf(tx, fresh);
+    if (later.length + followers.length > 0) await lockTurns(tx, [...later, ...followers]);
     const admitted = await admitTurns(tx, fresh);
     await this.scores.keep(tx, admitted.flatMap(hostOutcomes));
     const sent = await sentRows(tx, fresh);
     const waiting = admitted.filter((one) => awaitsTraces(one.turn));
+    await lockNamed(tx, later, [...waiting, ...later]);
     const whole = await nameTraces(tx, waiting);
     const ready = admitted.filter((one) => !waiting.includes(one)).map((one) => ({ ...one, partial: one.partial ?? false }));
     const asked = await openTier(tx, 1, ready, sentByTurn(ready, sent));
@@ -80,10 +85,8 @@ export class TurnStore {
       tx,
       admitted.filter(({ verify }) => verify).map(({ s, t, project, config }) => verifierJob({ s, t, project, config })),
     );
-    await this.answerFollowers(
-      tx,
-      admitted.filter(({ config }) => looksBack(config)),
-    );
+    const affected = admitted.length === fresh.length ? followers : await this.followersOf(tx, admitted);
+    await this.lookAgain(tx, await loadTurns(tx, affected));
     await endTraceWait(tx, whole);
     await this.answerOverdue(tx, whole);
     await this.addLater(tx, later);
@@ -134,8 +137,11 @@ export class TurnStore {
        UPDATE scoring.turns SET wait_until = NULL, partial = true, answered_1 = 1 FROM due WHERE turns.s = due.s AND turns.t = due.t RETURNING turns.s, turns.t`,
       [keysJson(due)],
     );
-    const turns = await withNamedTraces(tx, await loadTurns(tx, claimed));
-    await openTier(tx, 1, turns, sentByTurn(turns, await sentRows(tx, turns)));
+    await lockNamed(tx, claimed);
+    for (const keys of await inReads(tx, claimed)) {
+      const turns = await withNamedTraces(tx, await loadTurns(tx, keys));
+      await openTier(tx, 1, turns, sentByTurn(turns, await sentRows(tx, turns)));
+    }
     return claimed.length;
   }
 
@@ -152,8 +158,31 @@ export class TurnStore {
     if (keys.length === 0) return;
     await lockLookingBack(tx, keys);
     await lockTurns(tx, keys);
-    const turns = (await withNamedTraces(tx, await loadTurns(tx, keys))).filter(({ added }) => added.length > 0);
-    await scoreAdded(tx, turns, sentByTurn(turns, await sentRows(tx, turns)));
+    await lockNamed(tx, keys);
+    for (const own of await inReads(tx, keys)) {
+      const turns = (await withNamedTraces(tx, await loadTurns(tx, own))).filter(({ added }) => added.length > 0);
+      await scoreAdded(tx, turns, sentByTurn(turns, await sentRows(tx, turns)));
+    }
+  }
+
+  /** Spans of these traces have come: turns that waited for them are due, and those that were scored without them are scored with them. */
+  async spansCame(tx: Transaction, traces: readonly TraceKey[]): Promise<void> {
+    const named = await turnsNaming(tx, traces);
+    const keys = [...named.waiting, ...named.answered];
+    if (keys.length === 0) return;
+    await lockLookingBack(tx, keys);
+    await lockTurns(tx, keys);
+    await lockNamed(tx, keys);
+    // Again: whoever held the turns may have answered them without these spans.
+    const locked = new Set(keys.map(keyOf));
+    const { waiting, answered } = await turnsNaming(tx, traces);
+    const due = waiting.filter((key) => locked.has(keyOf(key)));
+    await endTraceWait(tx, due);
+    await this.answerOverdue(tx, due);
+    await this.addTraces(
+      tx,
+      answered.filter((key) => locked.has(keyOf(key))),
+    );
   }
 
   /** Answers an overdue turn that cannot be scored without scores, and says so in the journal. Returns whether it was still waiting. */
@@ -176,21 +205,21 @@ export class TurnStore {
     return true;
   }
 
-  /** A turn that comes late changes what loop detection finds in the turns after it: they are answered again. */
-  private async answerFollowers(tx: Transaction, late: readonly ConfiguredTurn[]): Promise<void> {
-    if (late.length === 0) return;
-    const followers = await tx.query<Key>(
+  /** The turns after late ones, in which loop detection may find something else now. */
+  private followersOf(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<Key[]> {
+    const late = turns.filter(({ config }) => looksBack(config));
+    if (late.length === 0) return Promise.resolve([]);
+    return tx.query<Key>(
       `SELECT DISTINCT f.s, f.t FROM json_to_recordset($1::json) AS k(s uuid, t bigint)
        CROSS JOIN LATERAL (SELECT s, t FROM scoring.turns WHERE s = k.s AND t > k.t ORDER BY t LIMIT ${LOOK_BACK}) f
        WHERE NOT EXISTS (SELECT 1 FROM json_to_recordset($1::json) AS own(s uuid, t bigint) WHERE own.s = f.s AND own.t = f.t)`,
       [keysJson(late)],
     );
-    if (followers.length === 0) return;
-    await this.lookAgain(tx, await loadTurns(tx, followers));
   }
 
   /** What looks back is made anew; the rest of each tier stays as it is. Skipped turns were never looked at. */
   private async lookAgain(tx: Transaction, turns: readonly Answerable[]): Promise<void> {
+    if (turns.length === 0) return;
     const earlier = await earlierAnswers(tx, turns);
     for (const tier of [1, 2, 3] as const) {
       const known = await tx.query<Key & { ordinal: number; trace: string }>(
