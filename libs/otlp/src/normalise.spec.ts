@@ -358,6 +358,21 @@ describe('times', () => {
   it('may lack an end', () => expect(read({}, { end: null })).toMatchObject({ ended_at: null, metadata: {} }));
   it('may lack a start: the end stands', () =>
     expect(read({}, { start: null })).toMatchObject({ started_at: 1_769_000_001_000_000 }));
+  const DAY = 86_400_000_000;
+  const AHEAD = 'was more than a day ahead: the time of receipt stands';
+  it.each<[string, number | null, number | null, [number, number | null], string[]]>([
+    ['in order', 100, 200, [100, 200], []],
+    ['up to a day ahead', DAY, DAY, [DAY, DAY], []],
+    ['further ahead', DAY + 8, DAY + 9, [7, 7], [`the end ${AHEAD}`, `the start ${AHEAD}`]],
+    ['of which only the start is ahead', DAY + 8, 100, [7, 100], [`the start ${AHEAD}`]],
+    ['whose end is before the start', 200, 100, [200, 200], ['the end was before the start: taken as the start']],
+    ['without an end', 200, null, [200, null], []],
+  ])('%s', (_what, start, end, times, notes) => {
+    const nanos = (at: number | null): bigint | null => (at === null ? null : BigInt(at) * 1000n);
+    const span = normaliseSpan(otlp({}, { start: nanos(start), end: nanos(end) }), 7, DAY + 7);
+    expect([[span.started_at, span.ended_at], span.metadata.notes ?? []]).toEqual([times, notes]);
+  });
+
   it('that are missing are the time of receipt, and say so', () => {
     expect(read({}, { start: null, end: null })).toMatchObject({
       started_at: 7,

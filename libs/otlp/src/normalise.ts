@@ -10,8 +10,9 @@ import type { OtlpSpan } from './span.js';
 /**
  * A span in our words, whichever library wrote it. Pure, and never throws.
  * @param receivedAt microseconds since the epoch, for a span that says no time
+ * @param latest microseconds since the epoch: a later time cannot be, and is taken as the time of receipt
  */
-export function normaliseSpan(span: OtlpSpan, receivedAt: number): ReceivedSpan {
+export function normaliseSpan(span: OtlpSpan, receivedAt: number, latest = Number.POSITIVE_INFINITY): ReceivedSpan {
   const view = new SpanView(span);
   const spoken = [...dialects.filter((dialect) => dialect.speaks(view)), plain];
   const get = <F extends keyof SpanFields>(field: F): SpanFields[F] | undefined => readField(view, spoken, field);
@@ -21,7 +22,7 @@ export function normaliseSpan(span: OtlpSpan, receivedAt: number): ReceivedSpan 
     token_usage: get('usage'),
     error: get('error') ?? failureOf(view),
   });
-  const { started, ended, notes } = timesOf(span, receivedAt);
+  const { started, ended, notes } = timesOf(span, receivedAt, latest);
   const hasContent = 'input' in said || 'output' in said;
   return {
     trace_id: span.traceId,
@@ -69,10 +70,21 @@ interface Times {
   readonly notes: readonly string[];
 }
 
-/** Only the end is known: it began then. Nothing is known: it began when it was received, and says so. */
-function timesOf(span: OtlpSpan, receivedAt: number): Times {
-  const start = span.start ?? span.end;
-  const ended = span.end === null ? null : Number(span.end / 1000n);
-  if (start === null) return { started: receivedAt, ended, notes: ['no time was recorded: the time of receipt stands'] };
-  return { started: Number(start / 1000n), ended, notes: [] };
+/**
+ * Only the end is known: it began then. Nothing is known: it began when it was received, and says so. That a span has ended is known
+ * even where its end cannot be right: then it took no time.
+ */
+function timesOf(span: OtlpSpan, receivedAt: number, latest: number): Times {
+  const notes: string[] = [];
+  const micros = (nanos: bigint | null, what: string): number | null => {
+    const at = nanos === null ? null : Number(nanos / 1000n);
+    if (at === null || at <= latest) return at;
+    notes.push(`the ${what} was more than a day ahead: the time of receipt stands`);
+    return receivedAt;
+  };
+  const end = micros(span.end, 'end');
+  const start = micros(span.start, 'start') ?? end;
+  if (start === null) return { started: receivedAt, ended: end, notes: ['no time was recorded: the time of receipt stands'] };
+  if (end === null || end >= start) return { started: start, ended: end, notes };
+  return { started: start, ended: start, notes: [...notes, 'the end was before the start: taken as the start'] };
 }

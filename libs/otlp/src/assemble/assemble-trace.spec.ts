@@ -29,6 +29,12 @@ describe('an assembled trace', () => {
     expect({ orphans, rootEnded }).toEqual({ orphans: [], rootEnded: true });
   });
 
+  it('starts with its root, whatever the clock of a child says; without one with its first span', () => {
+    const early = child('early', { started_at: 1 });
+    expect(assembleTrace([early, root({ started_at: 50 })]).trace.started_at).toBe(50);
+    expect(assembleTrace([early, child('later')]).trace.started_at).toBe(1);
+  });
+
   it('needs a span', () => expect(() => assembleTrace([])).toThrow(RangeError));
 
   it('shows a span whose parent is not there at the top, and says so', () => {

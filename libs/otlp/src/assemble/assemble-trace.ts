@@ -49,7 +49,8 @@ export function assembleTrace(spans: readonly ReceivedSpan[]): AssembledTrace {
     trace: {
       trace_id: first.trace_id,
       ...(top === undefined ? {} : { name: top.name, status: top.status }),
-      started_at: first.started_at,
+      // The root's: a child's clock, on another machine, must not decide the order of turns.
+      started_at: (root ?? first).started_at,
       ...endOf(tree),
       ...said(endsOf(tree, calls)),
       spans: [...written, ...beside].sort((a, b) => byStart(timed(a), timed(b))),

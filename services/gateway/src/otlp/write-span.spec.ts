@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { receivedSpan, type ReceivedSpan } from '#contracts';
 import { parseJson } from '#ingest';
-import type { OtlpSpan } from '#otlp';
+import { decodeTraces, type OtlpSpan } from '#otlp';
 import { readSpan, writeSpan } from './write-span.js';
 
 const MIB = 1024 * 1024;
@@ -95,4 +95,17 @@ it('a span that makes our own code fail costs itself only, and is reported', () 
   const written = readSpan(hostile as unknown as OtlpSpan, 0, (error) => reported.push(error));
   expect(written).toEqual({ ok: false, reason: expect.stringContaining('fault of the gateway') });
   expect(reported).toEqual([cause]);
+});
+
+it('a span from a day and more ahead of our clock begins when it was received', () => {
+  const receivedAt = 1_769_000_000_000_000;
+  const startedAt = (ahead: number): unknown => {
+    const sent = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), startTimeUnixNano: `${receivedAt + ahead}000` };
+    const body = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [sent] }] }] }));
+    const [one] = decodeTraces(body, 'json').spans;
+    if (one === undefined) throw new Error('no span');
+    const written = readSpan(one, receivedAt, () => undefined);
+    return written.ok && (parseJson(written.span.text).value as ReceivedSpan).started_at;
+  };
+  expect([startedAt(86_400_000_000), startedAt(86_400_000_001)]).toEqual([receivedAt + 86_400_000_000, receivedAt]);
 });

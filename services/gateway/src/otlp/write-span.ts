@@ -5,6 +5,8 @@ import { normaliseSpan, type OtlpSpan } from '#otlp';
 import type { WrittenSpan } from './span-chunks.js';
 
 const MIB = 1024 * 1024;
+/** Microseconds that a sender's clock may be ahead. Beyond, the order of a session's turns would follow a time that cannot be. */
+const AHEAD_MAX = 86_400_000_000;
 /** Beyond this a span is cut by the digest rule of turns. */
 const MAX_SPAN_BYTES = 16 * MIB;
 
@@ -18,7 +20,7 @@ export type Written =
  */
 export function readSpan(span: OtlpSpan, receivedAt: number, report: (error: unknown) => void): Written {
   try {
-    return writeSpan(normaliseSpan(span, receivedAt));
+    return writeSpan(normaliseSpan(span, receivedAt, receivedAt + AHEAD_MAX));
   } catch (error) {
     report(error);
     return { ok: false, reason: 'not understood, by a fault of the gateway; its log has it' };
