@@ -69,14 +69,16 @@ describe('what is known of a trace', () => {
     await quietIn(pipeline);
     expect(answers()).toMatchObject([{ session_id: 'first' }]);
   });
-  it('holds no conflict where a span without a time is sent again', async () => {
+  it.each([
+    ['no time was recorded: the time of receipt stands', { ended_at: null }, { started_at: BEGIN + 77, ended_at: null }],
+    ['the end was more than a day ahead: the time of receipt stands', {}, { ended_at: BEGIN + 77_000 }],
+  ])('holds no conflict where a span with a time of ours comes again: %s', async (note, first, again) => {
     await open();
-    const timeless = (at: number) =>
-      root('a', { started_at: at, ended_at: null, metadata: { notes: ['no time was recorded: the time of receipt stands'] } });
-    await receive(timeless(BEGIN));
-    await receive(timeless(BEGIN + 77));
+    const noted = (more: Partial<ReceivedSpan>) => root('a', { metadata: { notes: [note] }, ...more });
+    await receive(noted(first));
+    await receive(noted(again));
     expect(await journal()).toEqual([]);
-    await receive({ ...timeless(BEGIN), output: 'another' });
+    await receive(noted({ ...first, output: 'another' }));
     expect(await journal()).toEqual([{ type: 'span_conflict' }]);
   });
 });

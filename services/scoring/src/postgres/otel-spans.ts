@@ -54,7 +54,7 @@ function rowOf({ project, span, acceptedAt, quietS }: IncomingSpan) {
   const doc = stringifyJson(span);
   const { trace_id, span_id, parent_span_id: parent, started_at: started, ended_at, session } = span;
   const same = JSON.stringify(span.metadata.notes ?? '').includes(TIME_OF_RECEIPT)
-    ? stringifyJson({ ...span, started_at: null })
+    ? stringifyJson({ ...span, started_at: null, ended_at: null })
     : doc;
   return {
     ...{ project, trace_id, span_id, doc, parent, ended: ended_at !== null, started, session: session?.id ?? null },
