@@ -1,7 +1,7 @@
 import type { AttributeValue } from './span.js';
 
 /** Beyond these an index or a key part is somebody's mistake or attack, not a message: dropped. */
-const INDEX_MAX = 4_096;
+export const INDEX_MAX = 4_096;
 const NODES_MAX = 50_000;
 const PARTS_MAX = 12;
 const INDEX = /^(?:0|[1-9]\d{0,5})$/;
@@ -12,13 +12,17 @@ type Node = Map<string, Node | { readonly leaf: AttributeValue }>;
  * Attributes with numbered keys (`0.message.role`, `0.message.content`, `1…`) as the JSON they stand for. Where all parts of
  * a level are indices it is a list in the order of the indices, gaps closed; an index over 4096 is dropped with all under it.
  * Undefined when nothing is there. `__proto__` and its kin are no keys of messages and are dropped.
+ * @param drop called for each key that is dropped
  */
-export function indexTree(entries: Iterable<readonly [key: string, value: AttributeValue]>): unknown {
+export function indexTree(entries: Iterable<readonly [key: string, value: AttributeValue]>, drop: () => void): unknown {
   const root: Node = new Map();
   let nodes = 0;
   for (const [key, value] of entries) {
     const parts = key.split('.', PARTS_MAX + 1);
-    if (nodes > NODES_MAX || parts.length > PARTS_MAX || parts.some(isForbidden)) continue;
+    if (nodes > NODES_MAX || parts.length > PARTS_MAX || parts.some(isForbidden)) {
+      drop();
+      continue;
+    }
     nodes += parts.length;
     plant(root, parts, value);
   }

@@ -28,7 +28,7 @@ export function metadataOf(span: SpanView, repeats: readonly string[], own: OwnM
     ...(span.resource.size === 0 ? {} : { resource: plain(span.resource) }),
     ...(span.scope === '' ? {} : { scope: plainScope(span.span.scope) }),
     ...(events.length === 0 ? {} : { events: events.slice(0, EVENTS_MAX).map(plainEvent) }),
-    ...notesOf([...span.span.notes, ...(notes ?? [])], dropped, events.length - EVENTS_MAX),
+    ...notesOf([...span.span.notes, ...span.notes, ...(notes ?? [])], dropped, events.length - EVENTS_MAX),
   };
   // fromEntries defines own properties, so that a `__proto__` key stays data.
   const attributes = kept.map(([key, value]) => [Object.hasOwn(ours, key) ? `attribute.${key}` : key, value] as const);

@@ -404,6 +404,12 @@ describe('an error', () => {
   });
 });
 
+it('says how many numbered keys were left out', () => {
+  const key = (index: number): string => `llm.input_messages.${index}.message.content`;
+  const { metadata } = read({ 'openinference.span.kind': 'LLM', [key(0)]: 'hi', [key(4_097)]: 'x', [key(9_999)]: 'x' });
+  expect(metadata.notes).toEqual([expect.stringMatching(/^2 keys under llm\.input_messages\. were left out/)]);
+});
+
 describe('a session', () => {
   it.each([
     'session.id',
@@ -431,6 +437,8 @@ describe('a session', () => {
   });
   it('may be a number, and is none when empty or endless', () => {
     expect(read({ 'session.id': 42 }).session?.id).toBe('42');
+    const long = read({ 'fleetmend.session.id': 'x'.repeat(256), 'session.id': 's' });
+    expect([long.session?.id, long.metadata.notes]).toEqual(['s', ['a session id of more than 255 characters was left out']]);
     for (const id of ['', 'x'.repeat(256), null, true]) expect(read({ 'session.id': id }).session).toBeNull();
   });
 });

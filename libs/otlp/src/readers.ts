@@ -1,6 +1,6 @@
 import type { ReceivedSpan, Tool } from '#contracts';
 import type { Reader, TokenUsage } from './dialect.js';
-import { indexTree } from './index-tree.js';
+import { INDEX_MAX, indexTree } from './index-tree.js';
 import { fromJsonText } from './json-value.js';
 import type { Conversation } from './messages.js';
 import type { AttributeValue } from './span.js';
@@ -29,7 +29,15 @@ export function raw(key: string): Reader<unknown> {
 
 /** The attributes under `prefix` (ends in a dot) as the JSON that their numbered keys stand for. */
 export function tree(prefix: string): Reader<unknown> {
-  return (span) => indexTree(span.under(prefix));
+  return (span) => {
+    let dropped = 0;
+    const found = indexTree(span.under(prefix), () => {
+      dropped += 1;
+    });
+    if (dropped > 0)
+      span.note(`${dropped} keys under ${prefix} were left out: too many, too deep, or an index over ${INDEX_MAX}`);
+    return found;
+  };
 }
 
 /** What `reader` finds, as messages; undefined when there are none in it. `role` is for words without one. */

@@ -32,6 +32,7 @@ export interface SessionName {
 
 /** Which session a span says it belongs to. `own`: where its dialect has a place of its own. */
 export function sessionOf(span: SpanView, own: string | undefined): SessionName | null {
+  const idFrom = (value: unknown): string | undefined => idIn(span, value);
   const explicit = idFrom(span.attribute(EXPLICIT_SESSION_KEY)) ?? idFrom(span.resource.get(EXPLICIT_SESSION_KEY));
   if (explicit !== undefined) return { id: explicit, explicit: true };
   const id = idFrom(own) ?? fromKeys(span) ?? fromMetadata(span) ?? idFrom(span.resource.get('session.id'));
@@ -40,7 +41,7 @@ export function sessionOf(span: SpanView, own: string | undefined): SessionName 
 
 function fromKeys(span: SpanView): string | undefined {
   for (const key of SESSION_KEYS) {
-    const id = idFrom(span.peek(key));
+    const id = idIn(span, span.peek(key));
     if (id !== undefined) {
       span.attribute(key);
       return id;
@@ -53,14 +54,16 @@ function fromKeys(span: SpanView): string | undefined {
 function fromMetadata(span: SpanView): string | undefined {
   for (const key of METADATA_KEYS) {
     const metadata = fromJsonText(span.peek(key));
-    const id = isRecord(metadata) ? idFrom(firstMember(metadata, METADATA_MEMBERS)) : undefined;
+    const id = isRecord(metadata) ? idIn(span, firstMember(metadata, METADATA_MEMBERS)) : undefined;
     if (id !== undefined) return id;
   }
   return undefined;
 }
 
-/** An id is text or an integer of at most 255 characters; a longer one is no id. */
-function idFrom(value: unknown): string | undefined {
+/** An id is text or an integer of at most 255 characters; a longer one is no id, and is noted. */
+function idIn(span: SpanView, value: unknown): string | undefined {
   const text = typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : textOrUndefined(value);
-  return text === undefined || text.length > ID_MAX ? undefined : text;
+  if (text === undefined || text.length <= ID_MAX) return text;
+  span.note(`a session id of more than ${ID_MAX} characters was left out`);
+  return undefined;
 }

@@ -4,6 +4,7 @@ import type { Attributes, AttributeValue, OtlpEvent, OtlpSpan } from './span.js'
 export class SpanView {
   private readonly read = new Set<string>();
   private readonly readEvents = new Set<OtlpEvent>();
+  private readonly said = new Set<string>();
   private families: Set<string> | undefined;
 
   constructor(readonly span: OtlpSpan) {}
@@ -60,6 +61,15 @@ export class SpanView {
   /** Says that an event's content had a place. */
   readEvent(event: OtlpEvent): void {
     this.readEvents.add(event);
+  }
+
+  /** Says what had to be left out. */
+  note(text: string): void {
+    this.said.add(text);
+  }
+
+  get notes(): ReadonlySet<string> {
+    return this.said;
   }
 
   wasRead(key: string): boolean {

@@ -224,6 +224,8 @@ describe('a time', () => {
     ['zero', '0', null, []],
     ['too small for any unit', '12', null, ['startTimeUnixNano is no time']],
     ['beyond what is a safe integer of microseconds', '"18446744073709551615"', null, ['startTimeUnixNano is no time']],
+    ['between nanoseconds and microseconds', '99999999999999999', null, ['startTimeUnixNano is no time']],
+    ['milliseconds of the year 5138', '99999999999999', null, ['startTimeUnixNano is no time']],
     ['words', '"yesterday"', null, ['startTimeUnixNano is no time']],
   ])('as %s', (_form, written, start, notes) => {
     const raw = JSON.stringify(body(goodSpan({ startTimeUnixNano: 'TIME' }))).replace('"TIME"', written);

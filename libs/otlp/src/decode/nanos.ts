@@ -6,11 +6,11 @@ interface Long {
 
 const DIGITS = /^\d{1,20}$/;
 /** Microseconds must stay safe integers: the year 2255. */
-const MICROS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+const NANOS_MAX = BigInt(Number.MAX_SAFE_INTEGER) * 1_000n;
 
 /** A number of this size (from, below) is a time since 1973 or so in this unit. */
 const UNITS = [
-  { from: 10n ** 17n, below: MICROS_MAX * 1000n, factor: 1n, name: 'nanoseconds' },
+  { from: 10n ** 17n, below: NANOS_MAX, factor: 1n, name: 'nanoseconds' },
   { from: 10n ** 14n, below: 10n ** 17n, factor: 1_000n, name: 'microseconds' },
   { from: 10n ** 11n, below: 10n ** 14n, factor: 1_000_000n, name: 'milliseconds' },
   { from: 10n ** 8n, below: 10n ** 11n, factor: 1_000_000_000n, name: 'seconds' },
@@ -23,6 +23,7 @@ export function nanosOf(value: unknown, field: string): { readonly nanos: bigint
   const unit = integer === undefined ? undefined : UNITS.find(({ from, below }) => integer >= from && integer < below);
   if (integer === undefined || unit === undefined) return { nanos: null, note: `${field} is no time` };
   if (unit.factor === 1n) return { nanos: integer };
+  if (integer * unit.factor >= NANOS_MAX) return { nanos: null, note: `${field} is no time` };
   return { nanos: integer * unit.factor, note: `${field} was sent in ${unit.name}` };
 }
 
