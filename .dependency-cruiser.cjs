@@ -96,7 +96,7 @@ module.exports = {
     ),
     rule(
       'protobuf-in-its-places',
-      'Protobuf is read in libs/otlp; the gateway looks at its size before, and answers in it.',
+      'Protobuf is read in libs/otlp, and written where the gateway answers OTLP.',
       { path: '^(libs|services)/', pathNot: ['^libs/otlp/', '^services/gateway/src/otlp/', TEST_FILES] },
       { path: packages('protobufjs') },
     ),

@@ -118,7 +118,10 @@ export const lanes = ['judge', 'embedding', 'own', 'verifier'] as const;
 export type Lane = (typeof lanes)[number];
 
 /** Where a value comes from that cannot be made at once; null for those that can, or never. */
-export function waitingPlace(metric: string, evaluator: MetricEvaluator): { readonly lane: Lane; readonly provider: string } | null {
+export function waitingPlace(
+  metric: string,
+  evaluator: MetricEvaluator,
+): { readonly lane: Lane; readonly provider: string } | null {
   switch (evaluator.kind) {
     case 'judge':
       return evaluator.model === null ? null : { lane: 'judge', provider: `judge:${evaluator.model}` };

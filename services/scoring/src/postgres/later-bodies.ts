@@ -1,6 +1,7 @@
 import type { Trace } from '#contracts';
 import type { Transaction } from '#persistence';
-import { joined, missingTraces, namedTraces, nameTraces, storeTurns, type Completed } from './named-traces.js';
+import { missingTraces, namedTraces } from '../named-in-turn.js';
+import { joined, nameTraces, storeTurns, type Completed } from './named-traces.js';
 import type { Answerable } from './open-tier.js';
 import { loadTurns } from './stored-turns.js';
 import { keyOf, keysJson, type ConfiguredTurn, type Key } from './turn-rows.js';

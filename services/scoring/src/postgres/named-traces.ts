@@ -5,6 +5,7 @@ import { assembleTrace, type AssembledTrace } from '#otlp';
 import type { Transaction } from '#persistence';
 import type { Answerable } from './open-tier.js';
 import { loadSpans, lockTraces, traceKeys, traceName, tracesJson, type TraceKey } from './otel-spans.js';
+import { missingTraces } from '../named-in-turn.js';
 import { keyOf, keysJson, type ConfiguredTurn, type Key } from './turn-rows.js';
 
 /** Larger turns are cut by the digest rule, as the gateway does. */
@@ -13,19 +14,6 @@ const TURN_BYTES_MAX = 16 * 1024 * 1024;
 /** What one read of traces may take, and one turn of the traces that it names: beyond it a turn is scored without them. */
 const READ_BYTES_MAX = 64 * 1024 * 1024;
 const TRACE_SPANS_MAX = 20_000;
-
-/** The id as spans have it: OTLP's own come in lower case, whoever writes them down. */
-const traceIdOf = (id: string): string => (/^[0-9a-f]{32}$/i.test(id) ? id.toLowerCase() : id);
-
-/** Traces that a turn names and does not carry. */
-export function missingTraces(turn: Turn): string[] {
-  const carried = new Set((turn.traces ?? []).map(({ trace_id: id }) => traceIdOf(id)));
-  return [...namedTraces(turn)].filter((id) => !carried.has(id)).sort();
-}
-
-export function namedTraces({ trace_ids: ids }: Turn): Set<string> {
-  return new Set((ids ?? []).map(traceIdOf));
-}
 
 /**
  * Locks the traces that turns name, in key order, beside those that they will name. All that a transaction is going to touch at once:

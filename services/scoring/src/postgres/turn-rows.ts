@@ -3,6 +3,7 @@ import { derivedId } from '#domain/ids';
 import { jsonBytes, stringifyJson } from '#ingest';
 import type { Transaction } from '#persistence';
 import type { AcceptedTurn } from '../accepted-turn.js';
+import { awaitsTraces } from '../named-in-turn.js';
 import type { TurnConfig } from '../turn-config.js';
 import type { AdmissionRules } from '../admission-rules.js';
 
@@ -35,12 +36,6 @@ export const TURN_KEYS =
 
 export const keyOf = ({ s, t }: Key): string => `${s}|${t}`;
 export const keysJson = (keys: readonly Key[]): string => JSON.stringify(keys.map(({ s, t }) => ({ s, t })));
-
-/** A turn that names traces which it does not carry waits for them. */
-export function awaitsTraces({ trace_ids: named, traces }: Turn): boolean {
-  const inline = new Set((traces ?? []).map(({ trace_id }) => trace_id));
-  return (named ?? []).some((id) => !inline.has(id));
-}
 
 /** One row per distinct configuration, by its content; written with every batch, since an earlier one may have been rolled back. */
 export async function saveConfigs(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {

@@ -4,6 +4,7 @@ import type { Delivery } from '#messaging';
 import type { Transaction } from '#persistence';
 import { boundedReason } from '../bounded-score.js';
 import { looksBack, scoreTier } from '../score-tier.js';
+import { awaitsTraces } from '../named-in-turn.js';
 import { outcomeInTurn } from '../sent-scores.js';
 import { scoreAdded } from './add-traces.js';
 import { admitTurns, pacedSessions } from './admission.js';
@@ -19,7 +20,6 @@ import { attachToNew, SENT_BY_HOST, sentByTurn, sentRows } from './sent-rows.js'
 import { settleTiers } from './settle-tiers.js';
 import { loadTurns, lockLookingBack, lockSessions } from './stored-turns.js';
 import {
-  awaitsTraces,
   insertBodies,
   insertTurns,
   journalConflicts,
