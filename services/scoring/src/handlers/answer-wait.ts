@@ -6,6 +6,7 @@ import { JobStore } from '../postgres/job-store.js';
 import { ProviderStore } from '../postgres/provider-store.js';
 import { VerifierStore } from '../postgres/verifier-store.js';
 import { Verifiers } from '../verifiers.js';
+import { messageOf } from './failures.js';
 
 /** What one run answers at most before it lets the next begin. */
 const PAGES = 100;
@@ -68,8 +69,4 @@ export class AnswerWait implements OnApplicationBootstrap, OnApplicationShutdown
 
 async function allPages(page: () => Promise<number>): Promise<void> {
   for (let left = PAGES; left > 0 && (await page()) > 0; left -= 1);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

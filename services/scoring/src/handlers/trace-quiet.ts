@@ -1,6 +1,5 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { InfrastructureError } from '#messaging';
-import { isWorthRerunning, SettingsDirectory, UnitOfWork } from '#persistence';
+import { SettingsDirectory, UnitOfWork } from '#persistence';
 import { everySecond, type Repetition } from '#service';
 import { Lanes } from '../jobs/lanes.js';
 import type { TraceKey } from '../postgres/otel-spans.js';
@@ -8,6 +7,7 @@ import { cannotBeTurn, decideQuiet, quietTraces, type RootTurn, type SettingsOf 
 import { byKey } from '../accepted-turn.js';
 import { TurnStore } from '../postgres/turn-store.js';
 import { TurnSetup } from '../turn-setup.js';
+import { mayPass, messageOf } from './failures.js';
 
 /** Traces that nobody has claimed become turns, or are said to be nobody's, when they have been quiet for a while. */
 @Injectable()
@@ -80,13 +80,4 @@ export class TraceQuiet implements OnApplicationBootstrap, OnApplicationShutdown
     );
     await this.turns.accept(tx, configured.sort(byKey));
   }
-}
-
-/** The database's failure, not the trace's. */
-function mayPass(error: unknown): boolean {
-  return error instanceof InfrastructureError || isWorthRerunning(error);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

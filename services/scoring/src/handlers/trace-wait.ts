@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { InfrastructureError } from '#messaging';
-import { isWorthRerunning, UnitOfWork } from '#persistence';
+import { UnitOfWork } from '#persistence';
 import { everySecond, type Repetition } from '#service';
 import { ScoreStore } from '../postgres/score-store.js';
 import { OVERDUE_ROWS, TurnStore } from '../postgres/turn-store.js';
+import { mayPass, messageOf } from './failures.js';
 
 /** Scoring is the only owner of time-outs: what waited for traces long enough is scored on what is there. */
 @Injectable()
@@ -71,13 +71,4 @@ export class TraceWait implements OnApplicationBootstrap, OnApplicationShutdown 
       return given ? 1 : 0;
     }
   }
-}
-
-/** The database's failure, not the turn's. */
-function mayPass(error: unknown): boolean {
-  return error instanceof InfrastructureError || isWorthRerunning(error);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

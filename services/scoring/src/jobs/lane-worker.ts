@@ -22,8 +22,6 @@ export interface LaneOptions {
   readonly limits: () => Promise<readonly CostLimit[]>;
   /** Whether there are several projects: then none of them may have all slots, however many jobs it has and however long they take. */
   readonly shared?: () => Promise<boolean>;
-  /** Providers that this process does not ask. */
-  readonly except?: () => readonly string[];
   /** `job`: the one that failed in a way of its own, and is taken again when its lease is over. */
   readonly onError: (error: unknown, job?: ClaimedJob) => void;
 }
@@ -110,11 +108,11 @@ export class LaneWorker {
   }
 
   private async take(room: number): Promise<number> {
-    const { lane, limits, except, shared } = this.options;
+    const { lane, limits, shared } = this.options;
     if (!(await this.store.hasWork(lane))) return 0;
     this.shared = (await shared?.()) ?? false;
     const claim = {
-      ...{ lane, most: room, lease: randomUUID(), limits: await limits(), except: except?.() ?? [] },
+      ...{ lane, most: room, lease: randomUUID(), limits: await limits() },
       ...{ held: this.slots.held, share: this.kept === 0 ? null : this.capacity - this.kept },
     };
     // When they cannot be loaded, the leases run out by themselves.

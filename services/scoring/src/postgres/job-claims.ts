@@ -35,8 +35,6 @@ export interface Claim {
   readonly most: number;
   readonly lease: string;
   readonly limits: readonly CostLimit[];
-  /** Providers that are not to be asked: this process cannot, or may not. */
-  readonly except?: readonly string[];
   /** Evaluations of each project that the worker has already: whoever has fewer is next. */
   readonly held?: ReadonlyMap<string, number>;
   /** A project that holds so many gets no more. */
@@ -51,12 +49,11 @@ const PROBE_S = 30;
 
 /**
  * Leases the next jobs: every project in turn, with what the worker holds of it taken into account, and within a project every
- * session in turn. A provider that is blocked or rests is
- * left alone until its time; then one job tries it. A project with a cost limit gets no more than what is left of its day can pay,
- * with what others have reserved taken off.
+ * session in turn. A provider that is blocked or rests is left alone until its time; then one job tries it. A project with a cost
+ * limit gets no more than what is left of its day can pay, with what others have reserved taken off.
  */
 export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJob[]> {
-  const { lane, most, lease, limits, except = [], held = new Map<string, number>(), share = null } = claim;
+  const { lane, most, lease, limits, held = new Map<string, number>(), share = null } = claim;
   const limited = JSON.stringify(
     (await lockLimited(tx, lane, limits)).map(({ project, maxUsd, reserveUsd }) => ({
       project,
@@ -69,7 +66,6 @@ export async function claimJobs(tx: Transaction, claim: Claim): Promise<ClaimedJ
     most,
     lease,
     limited,
-    except,
     JSON.stringify(Object.fromEntries(held)),
     share,
   ]);
@@ -137,7 +133,7 @@ const CLAIM = `${PAIRS}, open AS (
     WHERE j.project = p.project AND j.reserved_usd > 0 AND j.leased_until > now()), 0) END AS usd) r
   CROSS JOIN LATERAL (SELECT l.max - coalesce(d.cost_usd, 0) - r.usd + ${ROUNDING_USD} AS left_usd,
     CASE WHEN l.project IS NULL THEN 0 ELSE (l.reserve ->> p.provider)::float8 END AS reserve) m
-  WHERE (b.probe_at IS NULL OR b.probe_at <= now()) AND p.provider <> ALL ($5::text[])
+  WHERE (b.probe_at IS NULL OR b.probe_at <= now())
     AND (m.left_usd IS NULL OR (m.left_usd > ${ROUNDING_USD} AND m.reserve <= m.left_usd))
 ), heads AS (
   SELECT o.project, o.left_usd, o.reserve, o.probing, o.since, c.*,
@@ -151,11 +147,11 @@ const CLAIM = `${PAIRS}, open AS (
   SELECT h.*, n.held + row_number() OVER (PARTITION BY h.project ORDER BY h.nth, h.provider) AS place,
     n.held + sum(h.used) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) - h.used AS before,
     sum(h.used * h.reserve) OVER (PARTITION BY h.project ORDER BY h.nth, h.provider ROWS UNBOUNDED PRECEDING) - h.used * h.reserve AS before_usd
-  FROM heads h CROSS JOIN LATERAL (SELECT coalesce(($6::json ->> h.project)::int, 0) AS held) n
+  FROM heads h CROSS JOIN LATERAL (SELECT coalesce(($5::json ->> h.project)::int, 0) AS held) n
 ), next AS (
   SELECT t.*, v.values, md5(t.s::text || $3::text) AS shuffled
   FROM turns t CROSS JOIN LATERAL (SELECT least(t.used, floor((t.left_usd - t.before_usd) / nullif(t.reserve, 0)))::int AS values) v
-  WHERE v.values > 0 AND ($7::int IS NULL OR t.before < $7::int) ORDER BY t.place, shuffled LIMIT 2 * $2::int
+  WHERE v.values > 0 AND ($6::int IS NULL OR t.before < $6::int) ORDER BY t.place, shuffled LIMIT 2 * $2::int
 ), chosen AS (
   SELECT j.s, j.t, j.tier, j.provider, t.probing, t.since, t.values, t.reserve * t.values AS reserved
   FROM next t JOIN scoring.score_jobs j USING (s, t, tier, provider)
