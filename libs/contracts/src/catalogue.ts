@@ -1,5 +1,15 @@
 import { turnEvaluated } from './gating.events.js';
 import { breakerClosed, breakerOpened, episodeOpened, noticePosted, noticeResolved, sessionRecovered } from './mailbox.events.js';
+import { episodeSettled } from './repair.events.js';
+import {
+  ruleCandidate,
+  ruleChanged,
+  ruleExposed,
+  rulePromoted,
+  ruleRestored,
+  ruleRetired,
+  ruleWithdrawn,
+} from './rule.events.js';
 import { tierRequested, traceScored } from './scoring.events.js';
 import { spansReceived } from './span.events.js';
 import { deadLetter, healthChanged } from './system.events.js';
@@ -23,6 +33,14 @@ export const events: readonly EventContract[] = [
   breakerOpened,
   breakerClosed,
   episodeOpened,
+  episodeSettled,
+  ruleCandidate,
+  rulePromoted,
+  ruleRetired,
+  ruleWithdrawn,
+  ruleRestored,
+  ruleChanged,
+  ruleExposed,
   healthChanged,
   deadLetter,
 ];
@@ -58,6 +76,8 @@ export const consumers = {
   scoringReports: consumer('scoring', 'reports', turnEvaluated, true),
   gatingScores: consumer('gating', 'scores', traceScored),
   mailboxReports: consumer('mailbox', 'reports', turnEvaluated),
+  repairEpisodes: consumer('repair', 'episodes', episodeOpened),
+  validationExposures: consumer('validation', 'exposures', ruleExposed),
   validationSessions: consumer('validation', 'sessions', sessionEnded),
 } as const satisfies Record<string, ConsumerContract>;
 

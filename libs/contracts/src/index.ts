@@ -46,6 +46,27 @@ export {
   type Notice,
   type NoticeStatus,
 } from './mailbox.events.js';
+export {
+  episodeSettled,
+  repairResult,
+  repairStatuses,
+  resolvingStatuses,
+  type RepairResult,
+  type RepairStatus,
+  type ResolvingStatus,
+} from './repair.events.js';
+export {
+  ruleCandidate,
+  ruleChanged,
+  ruleExposed,
+  rulePromoted,
+  ruleRestored,
+  ruleRetired,
+  ruleWithdrawn,
+  type RuleExposed,
+} from './rule.events.js';
+export { RULES_SEARCH_MAX, ruleTools, type RuleTool, type RuleToolInput, type RuleToolOutput } from './rule-tools.js';
+export { EVERY_SCOPE, reviewModes, type ReviewMode } from './settings-rules.js';
 export { healthChanged, deadLetter, deadLetterHeaders, SYSTEM_PROJECT } from './system.events.js';
 export {
   events,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { metricProblems } from './metric-problems.js';
+import { repairProcessShape, rulesShape } from './settings-rules.js';
 import { modelShape, scoringShape } from './settings-scoring.js';
 
 const metricName = z.string();
@@ -82,6 +83,7 @@ const projectShape = z.strictObject({
       'A report further behind the newest turn of its session than this is corrected in the table and the journal, and not published again.',
     ),
   ...scoringShape,
+  ...rulesShape,
 });
 
 /** Settings that a project may change for itself. Every one has a default, so `{}` is a complete project. */
@@ -127,6 +129,7 @@ export const processSettings = z.strictObject({
     .default(10_000)
     .describe('Milliseconds without a heartbeat after which JetStream delivers a message again.'),
   ...modelShape,
+  ...repairProcessShape,
 });
 export type ProcessSettings = z.output<typeof processSettings>;
 

@@ -1,4 +1,5 @@
-export type StreamName = 'FM_TURNS' | 'FM_SCORES' | 'FM_REPORTS' | 'FM_NOTICES' | 'FM_EPISODES' | 'FM_DEAD';
+export type StreamName =
+  'FM_TURNS' | 'FM_SCORES' | 'FM_REPORTS' | 'FM_NOTICES' | 'FM_EPISODES' | 'FM_RULES' | 'FM_EXPOSURES' | 'FM_DEAD';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
@@ -71,6 +72,23 @@ export const streams: readonly StreamContract[] = [
     duplicateWindowS: 120,
   },
   {
+    name: 'FM_RULES',
+    kind: 'log',
+    summary: 'What became of rules, and that caches of them are out of date.',
+    maxBytes: 256 * MIB,
+    maxAgeS: 90 * DAY_S,
+    republish: true,
+    duplicateWindowS: DAY_S,
+  },
+  {
+    name: 'FM_EXPOSURES',
+    kind: 'queue',
+    summary: 'Which session read which rules.',
+    maxBytes: 512 * MIB,
+    republish: false,
+    duplicateWindowS: 120,
+  },
+  {
     name: 'FM_DEAD',
     kind: 'log',
     summary: 'What could never succeed, with the reason.',
@@ -81,5 +99,5 @@ export const streams: readonly StreamContract[] = [
   },
 ];
 
-/** Prefix under which the broker republishes what FM_REPORTS and FM_NOTICES store. */
+/** Prefix under which the broker republishes what FM_REPORTS, FM_NOTICES and FM_RULES store. */
 export const LIVE_PREFIX = 'live';

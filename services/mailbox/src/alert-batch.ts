@@ -170,7 +170,7 @@ function gateOf(
   const settings = known.settings.get(project);
   if (settings === undefined) throw new Error(`no settings for the project ${project}`);
   const open = known.incidents
-    .filter((one) => one.project === project && one.status === 'open')
+    .filter((one) => one.project === project && (one.status === 'open' || one.status === 'covered'))
     .flatMap(({ fingerprint: fault }) => (fault === null ? [] : [fault]));
   return new ProjectGate(known.breakers.get(project) ?? closedBreaker, new Set(open), settings, known.now);
 }

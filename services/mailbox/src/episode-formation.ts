@@ -54,8 +54,9 @@ export class EpisodeFormation {
   }
 
   /**
-   * What becomes of incidents whose episodes changed: one without episodes is closed; in one whose speaker is gone (or that never
-   * had one) the oldest episode asks for the repair; a closed one whose fault has another incident by now goes over to that.
+   * What becomes of incidents whose episodes changed: one without live episodes is closed; in one whose speaker is gone, has ended, or
+   * never was, the oldest live episode asks for the repair; a closed one whose fault has another incident by now goes over to that.
+   * One that is covered stays so: whether its rule stands for the new episode too is repair's to see.
    */
   private async settleIncidents(tx: Transaction, ids: readonly string[]): Promise<void> {
     const changed: IncidentRow[] = [];
@@ -65,7 +66,7 @@ export class EpisodeFormation {
       } else if (incident.status === 'closed' && other !== null) {
         await this.episodes.moveEpisodes(tx, incident.id, other);
       } else if (!spoken || incident.status === 'closed') {
-        changed.push({ ...incident, status: 'open', opened_by: first.id });
+        changed.push({ ...incident, status: incident.status === 'covered' ? 'covered' : 'open', opened_by: first.id });
         askForRepair(tx, first);
       }
     }

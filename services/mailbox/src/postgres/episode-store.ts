@@ -18,7 +18,8 @@ export interface IncidentRow {
   readonly id: string;
   readonly project: string;
   readonly fingerprint: string | null;
-  readonly status: 'open' | 'suppressed' | 'closed';
+  /** `covered`: repaired, and its rule stands for what recurs. */
+  readonly status: 'open' | 'suppressed' | 'covered' | 'closed';
   /** The episode that asks for a repair on behalf of all; empty while there is none. */
   readonly opened_by: string;
 }
@@ -26,7 +27,7 @@ export interface IncidentRow {
 /** An incident with the episodes that decide what becomes of it. */
 export interface IncidentState extends IncidentRow {
   readonly opener_lives: boolean;
-  /** Its oldest episode that is not void. */
+  /** Its oldest episode that waits for a repair, or is being repaired. */
   readonly first: EpisodeRow | null;
   /** Another live incident of the same fault. */
   readonly other: string | null;
@@ -34,14 +35,14 @@ export interface IncidentState extends IncidentRow {
 
 @Injectable()
 export class EpisodeStore {
-  /** Incidents of these faults that are open or suppressed, locked in order of id. */
+  /** Live incidents of these faults, locked in order of id. */
   incidentsOf(tx: Transaction, faults: readonly { project: string; fingerprint: string }[]): Promise<IncidentRow[]> {
     if (faults.length === 0) return Promise.resolve([]);
     return tx.query<IncidentRow>(
       `SELECT i.id, i.project, i.fingerprint, i.status, i.opened_by FROM mailbox.incidents i
        JOIN (SELECT DISTINCT project, fingerprint FROM json_to_recordset($1::json) AS k(project text, fingerprint text)) k
          ON i.project = k.project AND md5(i.fingerprint) = md5(k.fingerprint) AND i.fingerprint = k.fingerprint
-       WHERE i.status IN ('open', 'suppressed') ORDER BY i.id FOR UPDATE OF i`,
+       WHERE i.status IN ('open', 'suppressed', 'covered') ORDER BY i.id FOR UPDATE OF i`,
       [JSON.stringify(faults)],
     );
   }
@@ -79,11 +80,11 @@ export class EpisodeStore {
 
   states(tx: Transaction, ids: readonly string[]): Promise<IncidentState[]> {
     return tx.query<IncidentState>(
-      `SELECT i.id, i.project, i.fingerprint, i.status, i.opened_by, coalesce(o.status <> 'void', false) AS opener_lives, to_jsonb(first) AS first, other.id AS other
+      `SELECT i.id, i.project, i.fingerprint, i.status, i.opened_by, coalesce(o.status IN ('open', 'claimed'), false) AS opener_lives, to_jsonb(first) AS first, other.id AS other
        FROM mailbox.incidents i LEFT JOIN mailbox.episodes o ON o.id = i.opened_by AND o.incident_id = i.id
-       LEFT JOIN LATERAL (SELECT ${EPISODE_COLUMNS} FROM mailbox.episodes e WHERE e.incident_id = i.id AND e.status <> 'void' ORDER BY e.opened_at, e.id LIMIT 1) first ON true
+       LEFT JOIN LATERAL (SELECT ${EPISODE_COLUMNS} FROM mailbox.episodes e WHERE e.incident_id = i.id AND e.status IN ('open', 'claimed') ORDER BY e.opened_at, e.id LIMIT 1) first ON true
        LEFT JOIN LATERAL (SELECT x.id FROM mailbox.incidents x WHERE x.project = i.project AND md5(x.fingerprint) = md5(i.fingerprint)
-         AND x.status IN ('open', 'suppressed') AND x.id <> i.id LIMIT 1) other ON true
+         AND x.status IN ('open', 'suppressed', 'covered') AND x.id <> i.id LIMIT 1) other ON true
        WHERE i.id = ANY($1::text[]) ORDER BY i.id`,
       [ids],
     );
@@ -92,7 +93,7 @@ export class EpisodeStore {
   /** The episodes and notices of one incident go over to another one of the same fault. */
   async moveEpisodes(tx: Transaction, from: string, to: string): Promise<void> {
     await tx.query(
-      `WITH moved AS (UPDATE mailbox.episodes SET incident_id = $2 WHERE incident_id = $1 AND status <> 'void' RETURNING notice_ids)
+      `WITH moved AS (UPDATE mailbox.episodes SET incident_id = $2 WHERE incident_id = $1 AND status IN ('open', 'claimed') RETURNING notice_ids)
        UPDATE mailbox.notices SET incident_id = $2 FROM moved WHERE id = ANY(moved.notice_ids)`,
       [from, to],
     );

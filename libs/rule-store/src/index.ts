@@ -1,0 +1,3 @@
+export { ProjectRules, type StoredRule } from './project-rules.js';
+export { RuleDirectory, type DirectoryOptions, type Read } from './rule-directory.js';
+export { ruleReads, type RefusedRead, type RuleRead } from './rule-reads.js';
