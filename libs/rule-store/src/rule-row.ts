@@ -13,6 +13,7 @@ export interface RuleRow {
   readonly applicability: Applicability | null;
   readonly failure_signatures: readonly string[];
   readonly episode: string | null;
+  readonly allocation: number;
   readonly status: RuleStatus;
   readonly hold: 'approval' | 'veto' | null;
   readonly held_until: number | null;
@@ -27,14 +28,15 @@ const millis = (column: string): string => `(extract(epoch FROM ${column}) * 100
 
 /** The columns of a RuleRow. */
 export const RULE_COLUMNS = [
-  'id, seq, rule, rationale, metric, tags, scope, applicability, failure_signatures, episode, status, hold, retired_reason',
+  'id, seq, rule, rationale, metric, tags, scope, applicability, failure_signatures, episode, allocation, status, hold, retired_reason',
   ...['held_until', 'withdrawn_at', 'created_at', 'promoted_at', 'retired_at'].map(millis),
 ].join(', ');
 
 export function storedRule(row: RuleRow): StoredRule {
-  const { id, seq, rule, rationale, metric, tags, scope, applicability, failure_signatures, episode, created_at } = row;
+  const { id, seq, rule, rationale, metric, tags, scope, applicability, failure_signatures, episode, allocation, created_at } =
+    row;
   return {
-    ...{ id, seq, rule, rationale, metric, tags, scope, applicability, failure_signatures, created_at },
+    ...{ id, seq, rule, rationale, metric, tags, scope, applicability, failure_signatures, allocation, created_at },
     source: episode,
     ...stateOf(row),
   };

@@ -154,10 +154,10 @@ BEGIN
   w := repair.fence(p_episode, p_lease);
   IF EXISTS (SELECT 1 FROM rules.rules WHERE episode = p_episode AND edited_from IS NULL) THEN RETURN NULL; END IF;
   UPDATE rules.versions SET version = version + 1, at = now() WHERE project = w.project RETURNING version INTO v_version;
-  INSERT INTO rules.rules (id, project, seq, rule, rationale, metric, tags, scope, scope_rationale, applicability, failure_signatures, source_notices, episode, author, model, normal_hash, hold, held_until)
+  INSERT INTO rules.rules (id, project, seq, rule, rationale, metric, tags, scope, scope_rationale, applicability, failure_signatures, source_notices, episode, author, model, normal_hash, allocation, hold, held_until)
   SELECT p_rule ->> 'id', w.project, v_version, p_rule ->> 'rule', p_rule ->> 'rationale', p_rule ->> 'metric', ARRAY(SELECT jsonb_array_elements_text(p_rule -> 'tags')),
     p_rule ->> 'scope', p_rule ->> 'scope_rationale', p_rule ->> 'applicability', ARRAY(SELECT jsonb_array_elements_text(p_rule -> 'failure_signatures')), e.notice_ids, e.id, 'repair',
-    p_rule ->> 'model', p_rule ->> 'normal_hash', p_rule ->> 'hold', now() + (p_rule ->> 'hold_s')::float8 * interval '1 second'
+    p_rule ->> 'model', p_rule ->> 'normal_hash', coalesce((p_rule ->> 'allocation')::float8, 0.5), p_rule ->> 'hold', now() + (p_rule ->> 'hold_s')::float8 * interval '1 second'
   FROM mailbox.episodes e WHERE e.id = p_episode;
   IF p_rule ->> 'scope_description' IS NOT NULL THEN
     INSERT INTO rules.scopes AS d (project, scope, description, seq) VALUES (w.project, p_rule ->> 'scope', p_rule ->> 'scope_description', v_version)

@@ -6,7 +6,7 @@ const QUEUE_TABLE =
 
 /**
  * `rules.seq` is the version of the project at the rule's last change: who knows version v reads what has a higher one.
- * `origin` tells a rule of a repair from one that an operator wrote by editing another.
+ * `allocation`: the share of sessions that see it as a candidate; the same for its whole trial, whatever the setting becomes.
  */
 const rules = `
 CREATE SCHEMA rules;
@@ -14,7 +14,7 @@ CREATE TABLE rules.versions (project text PRIMARY KEY REFERENCES edge.projects, 
 CREATE TABLE rules.rules (
   id text PRIMARY KEY, project text NOT NULL REFERENCES edge.projects, seq bigint NOT NULL, rule text NOT NULL, rationale text NOT NULL, metric text,
   tags text[] NOT NULL DEFAULT '{}', scope text NOT NULL, scope_rationale text, applicability text, failure_signatures text[] NOT NULL DEFAULT '{}',
-  source_notices text[] NOT NULL DEFAULT '{}', episode text, edited_from text, author text NOT NULL, model text, normal_hash text NOT NULL,
+  source_notices text[] NOT NULL DEFAULT '{}', episode text, edited_from text, author text NOT NULL, model text, normal_hash text NOT NULL, allocation double precision NOT NULL DEFAULT 0.5,
   status text NOT NULL DEFAULT 'candidate' CHECK (status IN ('candidate', 'active', 'retired')),
   hold text CHECK (hold IN ('approval', 'veto')), held_until timestamptz, withdrawn_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(), changed_at timestamptz NOT NULL DEFAULT now(), promoted_at timestamptz, retired_at timestamptz, retired_reason text,
