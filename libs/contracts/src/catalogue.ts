@@ -78,6 +78,7 @@ export const consumers = {
   mailboxReports: consumer('mailbox', 'reports', turnEvaluated),
   repairEpisodes: consumer('repair', 'episodes', episodeOpened),
   validationExposures: consumer('validation', 'exposures', ruleExposed),
+  validationReports: consumer('validation', 'reports', turnEvaluated),
   validationSessions: consumer('validation', 'sessions', sessionEnded),
 } as const satisfies Record<string, ConsumerContract>;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { metricProblems } from './metric-problems.js';
 import { repairProcessShape, rulesShape } from './settings-rules.js';
+import { trialsShape } from './settings-trials.js';
 import { modelShape, scoringShape } from './settings-scoring.js';
 
 const metricName = z.string();
@@ -84,6 +85,7 @@ const projectShape = z.strictObject({
     ),
   ...scoringShape,
   ...rulesShape,
+  ...trialsShape,
 });
 
 /** Settings that a project may change for itself. Every one has a default, so `{}` is a complete project. */

@@ -2,6 +2,7 @@ import { foundationGrants } from './migrations/0002-grants.js';
 import { grantsOfScoringInFull } from './migrations/0003-scoring-in-full.js';
 import { grantsOfOpenTelemetry } from './migrations/0004-opentelemetry.js';
 import { grantsOfRulesAndRepair } from './migrations/0005-rules-and-repair.js';
+import { grantsOfTrials } from './migrations/0006-trials.js';
 
 /** Role to what it is granted by all migrations together, in the words of GRANT. */
 export const grants: Readonly<Record<string, readonly string[]>> = joined(
@@ -9,6 +10,7 @@ export const grants: Readonly<Record<string, readonly string[]>> = joined(
   grantsOfScoringInFull,
   grantsOfOpenTelemetry,
   grantsOfRulesAndRepair,
+  grantsOfTrials,
 );
 
 function joined(...steps: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string[]> {

@@ -1,3 +1,4 @@
+export { advanceTrial, type Advance } from './advance.js';
 export { armOf, assignmentDraw, type Arm, type Assignment } from './assignment.js';
 export { effectSequence, hasSampleRatioMismatch, rateSequence, type Interval } from './confidence-sequence.js';
 export {
@@ -86,3 +87,4 @@ export {
   type RegressionLine,
   type ReplayLine,
 } from './threshold/golden.js';
+export { outcomeOf, type Closing, type Outcome, type WatchedTurn } from './outcome.js';

@@ -68,11 +68,12 @@ export function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[]): 
     model: turn.agent?.model ?? null,
     end_state: replayInput(turn),
     scope_hints: turn.rule_scope_hints ?? null,
+    final: turn.final === true,
   }));
   return tx.query<Key>(
-    `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, wait_until, answered_1, agent_version, model, end_state, scope_hints)
-     SELECT s, t, project, accepted_us, decode(sha, 'hex'), config, now() + make_interval(secs => wait_s), (wait_s IS NULL)::int, agent_version, model, end_state, scope_hints
-     FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, accepted_us bigint, sha text, config text, wait_s float8, agent_version text, model text, end_state jsonb, scope_hints jsonb)
+    `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, wait_until, answered_1, agent_version, model, end_state, scope_hints, final)
+     SELECT s, t, project, accepted_us, decode(sha, 'hex'), config, now() + make_interval(secs => wait_s), (wait_s IS NULL)::int, agent_version, model, end_state, scope_hints, final
+     FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, accepted_us bigint, sha text, config text, wait_s float8, agent_version text, model text, end_state jsonb, scope_hints jsonb, final boolean)
      ORDER BY s, t ON CONFLICT DO NOTHING RETURNING s, t`,
     [stringifyJson(rows)],
   );

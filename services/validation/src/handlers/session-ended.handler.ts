@@ -5,10 +5,14 @@ import { derivedId, sessionKey } from '#domain/ids';
 import type { Delivery } from '#messaging';
 import { OnBatch } from '#messaging/jetstream';
 import { UnitOfWork } from '#persistence';
+import { TrialDesk } from '../trials/trial-desk.js';
 
 @Controller()
 export class SessionEndedHandler {
-  constructor(private readonly work: UnitOfWork) {}
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly desk: TrialDesk,
+  ) {}
 
   /** A session ends once: the first word stays. */
   @OnBatch(consumers.validationSessions)
@@ -33,5 +37,6 @@ export class SessionEndedHandler {
       for (const { s, project, session } of ended)
         tx.journal({ id: derivedId('session_ended', s), project, type: 'session_ended', s, session });
     });
+    await this.desk.look([...new Set(rows.map(({ s }) => s))]);
   }
 }

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+const alpha = z.number().gt(0).lt(1);
+const margin = z.number().min(0).max(1);
+const seconds = z.number().min(0);
+
+/** Settings of a project about the trials of its rules (docs/evidence.md). A trial keeps those that were in force when it began. */
+export const trialsShape = {
+  trial_alpha: alpha.default(0.05).describe('Probability of ever promoting a rule that does nothing.'),
+  trial_alpha_harm: alpha.default(0.05).describe('Probability of ever retiring a rule as harmful that does nothing.'),
+  trial_familywise: z
+    .boolean()
+    .default(false)
+    .describe('Whether `trial_alpha` is shared by all candidates that are in trial when a trial begins.'),
+  rule_promote_margin: margin
+    .default(0.05)
+    .describe('The least observed effect that is worth having, in breach rate or in score.'),
+  trial_max_sessions: z.int().min(1).default(1_000).describe('Counted sessions after which a candidate is retired as unproven.'),
+  trial_max_days: z.number().positive().default(30).describe('Days after which a candidate is retired as unproven.'),
+  trial_window_turns: z.int().min(1).default(5).describe('Turns after the exposure that decide the outcome of a session.'),
+  trial_session_idle_s: seconds.default(900).describe('Seconds without a turn after which a session counts as closed.'),
+  trial_close_grace_s: seconds
+    .default(300)
+    .describe('Seconds that the outcome of a closed session waits for the reports of its turns.'),
+};

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { TrialVerdict } from '#domain/evidence';
+import type { Transaction } from '#persistence';
+import { sentenceOf } from '../trials/sentence.js';
+import type { TrialRule } from './trial-store.js';
+import type { Sentence } from './verdict-store.js';
+
+type Read = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
+
+interface Waiting {
+  readonly rule: string;
+  readonly project: string;
+  readonly sentence: Sentence;
+  readonly doc: Readonly<Record<string, unknown>>;
+}
+
+/** Trials that wait for something else than an observation. */
+@Injectable()
+export class TrialQueue {
+  withoutTrial(read: Read): Promise<TrialRule[]> {
+    return read<TrialRule>(
+      `SELECT r.id AS rule, r.project, r.metric, r.allocation FROM rules.rules r
+       WHERE r.status = 'candidate' AND r.hold IS NULL AND r.withdrawn_at IS NULL AND NOT EXISTS (SELECT 1 FROM validation.trials t WHERE t.rule = r.id) ORDER BY r.id LIMIT 500`,
+      [],
+    );
+  }
+
+  async tooOld(read: Read): Promise<string[]> {
+    const rows = await read<{ rule: string }>(
+      `SELECT rule FROM validation.trials WHERE NOT applied AND verdict IS NULL
+         AND started_at + (settings ->> 'trial_max_days')::float8 * interval '1 day' <= clock_timestamp() ORDER BY rule LIMIT 100`,
+      [],
+    );
+    return rows.map(({ rule }) => rule);
+  }
+
+  /** Verdicts whose rule was withdrawn or held when they fell, and is not any more. */
+  async unexecuted(read: Read): Promise<Waiting[]> {
+    const rows = await read<{ rule: string; project: string; verdict: TrialVerdict & Record<string, unknown> }>(
+      `SELECT t.rule, t.project, t.verdict FROM validation.trials t JOIN rules.rules r ON r.id = t.rule
+       WHERE NOT t.applied AND t.verdict IS NOT NULL AND (r.status <> 'candidate' OR (r.withdrawn_at IS NULL AND r.hold IS NULL)) ORDER BY t.rule LIMIT 100`,
+      [],
+    );
+    return rows.flatMap(({ rule, project, verdict }) => {
+      const sentence = sentenceOf(verdict);
+      return sentence === null ? [] : [{ rule, project, sentence, doc: verdict }];
+    });
+  }
+
+  /** Undecided trials of rules that an operator retired. */
+  async stopped(read: Read): Promise<string[]> {
+    const rows = await read<{ rule: string }>(
+      `SELECT t.rule FROM validation.trials t JOIN rules.rules r ON r.id = t.rule WHERE NOT t.applied AND t.verdict IS NULL AND r.status <> 'candidate' ORDER BY t.rule LIMIT 100`,
+      [],
+    );
+    return rows.map(({ rule }) => rule);
+  }
+
+  async stop(tx: Transaction, rules: readonly string[]): Promise<void> {
+    await tx.query(
+      `UPDATE validation.trials SET verdict = '{"verdict": "stopped", "reason": "retired by an operator"}', decided_at = now(), applied = true
+       WHERE rule = ANY($1::text[]) AND verdict IS NULL`,
+      [rules],
+    );
+    await tx.query(
+      'UPDATE validation.trial_sessions SET check_at = NULL WHERE rule = ANY($1::text[]) AND outcome IS NULL AND check_at IS NOT NULL',
+      [rules],
+    );
+  }
+}

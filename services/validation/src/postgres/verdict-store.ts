@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '#persistence';
+
+/** A verdict that changes a rule. */
+export type Sentence = { readonly kind: 'promote' } | { readonly kind: 'retire'; readonly reason: string };
+
+/** `paused`: the rule is withdrawn or held, and its trial with it. `gone`: somebody else has ended its candidacy. */
+export type Execution =
+  | { readonly done: true; readonly version: number; readonly scope: string; readonly episode: string | null }
+  | { readonly done: false; readonly because: 'paused' | 'gone' };
+
+@Injectable()
+export class VerdictStore {
+  /** Changes a candidate by its verdict, under the lock of its project's rules. */
+  async execute(tx: Transaction, rule: string, project: string, sentence: Sentence): Promise<Execution> {
+    const [before] = await tx.query<{ version: number }>('SELECT version FROM rules.versions WHERE project = $1 FOR UPDATE', [
+      project,
+    ]);
+    const version = (before?.version ?? 0) + 1;
+    const [changed] = await tx.query<{ scope: string; episode: string | null }>(
+      sentence.kind === 'promote'
+        ? `UPDATE rules.rules SET status = 'active', promoted_at = now(), changed_at = now(), seq = $2 WHERE id = $1 AND ${ON_TRIAL} RETURNING scope, episode`
+        : `UPDATE rules.rules SET status = 'retired', retired_at = now(), retired_reason = $3, changed_at = now(), seq = $2 WHERE id = $1 AND ${ON_TRIAL} RETURNING scope, episode`,
+      sentence.kind === 'promote' ? [rule, version] : [rule, version, sentence.reason],
+    );
+    if (changed !== undefined) {
+      await tx.query('UPDATE rules.versions SET version = $2, at = now() WHERE project = $1', [project, version]);
+      return { done: true, version, ...changed };
+    }
+    const [now] = await tx.query<{ status: string }>('SELECT status FROM rules.rules WHERE id = $1', [rule]);
+    return { done: false, because: now?.status === 'candidate' ? 'paused' : 'gone' };
+  }
+
+  /** The trial is over for good: nobody looks at its sessions again. */
+  async close(tx: Transaction, rule: string): Promise<void> {
+    await tx.query('UPDATE validation.trials SET applied = true WHERE rule = $1', [rule]);
+    await tx.query(
+      'UPDATE validation.trial_sessions SET check_at = NULL WHERE rule = $1 AND outcome IS NULL AND check_at IS NOT NULL',
+      [rule],
+    );
+  }
+}
+
+const ON_TRIAL = "status = 'candidate' AND withdrawn_at IS NULL AND hold IS NULL";

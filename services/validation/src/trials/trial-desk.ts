@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { advanceTrial, noContext, summarise, type Observation, type TrialState, type TrialVerdict } from '#domain/evidence';
+import { derivedId } from '#domain/ids';
+import { SettingsDirectory, UnitOfWork, type Transaction } from '#persistence';
+import { EntryStore } from '../postgres/entry-store.js';
+import { ExposureStore, type Arrival, type ExposureRow } from '../postgres/exposure-store.js';
+import { TrialStore, type TrialRow, type TrialRule } from '../postgres/trial-store.js';
+import { VerdictStore, type Sentence } from '../postgres/verdict-store.js';
+import { announceVerdict } from './announce.js';
+import { judgeEntry, type JudgedEntry } from './judge-entry.js';
+import { sentenceOf } from './sentence.js';
+import { keptSettings } from './trial-settings.js';
+
+/** Live trials of candidates (DATAFLOW, step 8). Locks trials before the sessions in them, and the rules of a project last. */
+@Injectable()
+export class TrialDesk {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly settings: SettingsDirectory,
+    private readonly exposures: ExposureStore,
+    private readonly entries: EntryStore,
+    private readonly trials: TrialStore,
+    private readonly verdicts: VerdictStore,
+  ) {}
+
+  /** Takes sessions into the trials of the candidates that they came to, in the order in which they came. */
+  async expose(rows: readonly ExposureRow[]): Promise<void> {
+    await this.work.run(async (tx) => {
+      await this.exposures.insert(tx, rows);
+      const arrivals = await this.exposures.arrivals(tx, rows);
+      if (arrivals.length === 0) return;
+      await this.begin(tx, distinctRules(arrivals));
+      const locked = await this.trials.lock(tx, [...new Set(arrivals.map(({ rule }) => rule))]);
+      const last = new Map(locked.map(({ rule, entries }) => [rule, entries]));
+      await this.entries.enter(tx, arrivals, last);
+      await this.trials.saveEntries(tx, last);
+    });
+    // After the commit: who brought a report of these sessions meanwhile did not see that they are in a trial.
+    await this.look([...new Set(rows.map(({ s }) => s))]);
+  }
+
+  /** Begins the trials of candidates that have none. */
+  async begin(tx: Transaction, rules: readonly TrialRule[]): Promise<void> {
+    const projects = [...new Set(rules.map(({ project }) => project))];
+    const open = await this.trials.openIn(tx, projects);
+    const kept = new Map<string, ReturnType<typeof keptSettings>>();
+    for (const project of projects)
+      kept.set(project, keptSettings(await this.settings.of(project), (open.get(project) ?? 0) + 1));
+    const begun = await this.trials.begin(
+      tx,
+      rules.flatMap((rule) => {
+        const settings = kept.get(rule.project);
+        return settings === undefined ? [] : [{ ...rule, settings }];
+      }),
+    );
+    for (const { rule, project, allocation } of begun) {
+      const doc = { allocation, settings: kept.get(project) };
+      tx.journal({ id: derivedId('trial_started', rule), project, type: 'trial_started', rule, doc });
+    }
+  }
+
+  /** Sees whether outcomes of sessions are known by now, and moves their trials on. */
+  async look(sessions: readonly string[]): Promise<void> {
+    const read = this.work.read.bind(this.work);
+    const open = sessions.length === 0 ? [] : await this.entries.openOf(read, sessions);
+    if (open.length === 0) return;
+    const { bySession, nowUs } = await this.entries.facts(read, [...new Set(open.map(({ s }) => s))]);
+    const judged = open.map((entry) => ({
+      ...judgeEntry(entry, bySession.get(entry.s) ?? { turns: [], endedUs: null }, nowUs),
+      before: entry.check_us,
+    }));
+    const known = judged.filter(({ outcome }) => outcome !== null);
+    const later = judged.filter(({ outcome, checkUs, before }) => outcome === null && checkUs !== before);
+    if (later.length > 0) await this.work.run((tx) => this.entries.saveChecks(tx, later));
+    if (known.length > 0) await this.work.run((tx) => this.count(tx, known));
+  }
+
+  private async count(tx: Transaction, known: readonly JudgedEntry[]): Promise<void> {
+    const locked = await this.trials.lock(tx, [...new Set(known.map(({ rule }) => rule))].sort());
+    const here = new Set(locked.map(({ rule }) => rule));
+    await this.entries.saveOutcomes(
+      tx,
+      known.filter(({ rule }) => here.has(rule)),
+    );
+    for (const trial of locked) await this.advance(tx, trial);
+  }
+
+  /** Trials that time alone may end. */
+  async review(rules: readonly string[]): Promise<void> {
+    if (rules.length === 0) return;
+    await this.work.run(async (tx) => {
+      for (const trial of await this.trials.lock(tx, rules)) await this.advance(tx, trial);
+    });
+  }
+
+  private async advance(tx: Transaction, trial: TrialRow): Promise<void> {
+    const { observe_only: paused } = await this.settings.of(trial.project);
+    if (paused) return;
+    const countable = await this.trials.countable(tx, trial);
+    const observations = countable.map(({ observation }) => observation);
+    const context = { ...noContext, ageDays: trial.age_days };
+    const { state, counted, verdict } = advanceTrial(trial.state, observations, trial.settings, context);
+    const decided = verdict.verdict === 'pending' ? null : verdictDoc(verdict, state, trial);
+    if (counted === 0 && decided === null) return;
+    await this.trials.save(tx, trial.rule, {
+      ...{ state, counted: trial.counted + counted, verdict: decided },
+      observations: countable.slice(0, counted).map(({ s, observation }, at) => counting(trial, at, s, observation)),
+    });
+    const sentence = sentenceOf(verdict);
+    if (sentence !== null && decided !== null) await this.execute(tx, { ...trial, sentence, doc: decided });
+  }
+
+  /** Also asked again for verdicts that could not be carried out while their rule was withdrawn or held. */
+  async execute(
+    tx: Transaction,
+    of: {
+      readonly rule: string;
+      readonly project: string;
+      readonly sentence: Sentence;
+      readonly doc: Readonly<Record<string, unknown>>;
+    },
+  ): Promise<void> {
+    const execution = await this.verdicts.execute(tx, of.rule, of.project, of.sentence);
+    if (execution.done) announceVerdict(tx, of, execution);
+    if (execution.done || execution.because === 'gone') await this.verdicts.close(tx, of.rule);
+  }
+}
+
+const counting = (trial: TrialRow, at: number, s: string, doc: Observation) => ({
+  ...{ seq: trial.observations + at + 1, s, pair: null, doc },
+});
+
+/** Everything that a verdict is stored with; it can be had again from the observations. */
+function verdictDoc(verdict: TrialVerdict, state: TrialState, { settings }: TrialRow): Record<string, unknown> {
+  return { ...verdict, ...summarise(state, settings), sessions: state.sessions };
+}
+
+function distinctRules(arrivals: readonly Arrival[]): TrialRule[] {
+  const rules = arrivals.map(({ rule, project, metric, allocation }) => ({ rule, project, metric, allocation }));
+  return [...new Map(rules.map((one) => [one.rule, one])).values()].sort((a, b) => (a.rule < b.rule ? -1 : 1));
+}
