@@ -10,6 +10,7 @@ import {
   ruleRetired,
   ruleWithdrawn,
 } from './rule.events.js';
+import { replayFinished, replayRequested, replayScored, replayStarted, replayTurn } from './replay.events.js';
 import { tierRequested, traceScored } from './scoring.events.js';
 import { spansReceived } from './span.events.js';
 import { deadLetter, healthChanged } from './system.events.js';
@@ -41,6 +42,11 @@ export const events: readonly EventContract[] = [
   ruleRestored,
   ruleChanged,
   ruleExposed,
+  replayRequested,
+  replayStarted,
+  replayFinished,
+  replayTurn,
+  replayScored,
   healthChanged,
   deadLetter,
 ];
@@ -70,6 +76,7 @@ function consumer(service: ServiceName, what: string, event: unknown, optional =
 
 export const consumers = {
   scoringTurns: consumer('scoring', 'turns', turnEnded),
+  scoringReplayTurns: consumer('scoring', 'replay-turns', replayTurn),
   scoringScores: consumer('scoring', 'scores', scorePosted),
   scoringSpans: consumer('scoring', 'spans', spansReceived),
   scoringTiers: consumer('scoring', 'tiers', tierRequested),
@@ -79,6 +86,9 @@ export const consumers = {
   repairEpisodes: consumer('repair', 'episodes', episodeOpened),
   validationExposures: consumer('validation', 'exposures', ruleExposed),
   validationReports: consumer('validation', 'reports', turnEvaluated),
+  validationReplayStarts: consumer('validation', 'replay-starts', replayStarted),
+  validationReplayEnds: consumer('validation', 'replay-ends', replayFinished),
+  validationReplayScores: consumer('validation', 'replay-scores', replayScored),
   validationSessions: consumer('validation', 'sessions', sessionEnded),
 } as const satisfies Record<string, ConsumerContract>;
 

@@ -56,6 +56,17 @@ export {
   type ResolvingStatus,
 } from './repair.events.js';
 export {
+  replayFinished,
+  replayRequested,
+  replayScored,
+  replayStarted,
+  replayTurn,
+  toolTape,
+  type ReplayRequested,
+  type TapeCall,
+  type ToolTape,
+} from './replay.events.js';
+export {
   ruleCandidate,
   ruleChanged,
   ruleExposed,

@@ -23,3 +23,13 @@ export const trialsShape = {
     .default(300)
     .describe('Seconds that the outcome of a closed session waits for the reports of its turns.'),
 };
+
+/** Settings of a project about replays: cases run again, with and without a rule. */
+export const replaysShape = {
+  replay_timeout_s: z.number().positive().default(300).describe('Seconds that one replay may take.'),
+  replay_env_wait_timeout_s: seconds
+    .default(0)
+    .describe('Seconds that a replay may wait for its environment before it starts; 0: that time is part of `replay_timeout_s`.'),
+  replay_pairs_max: z.int().min(0).default(20).describe('Pairs of replays that a candidate gets at most; 0: none.'),
+  rule_regress_margin: margin.default(0.05).describe('How far a score must fall in a regression run to count as regressed.'),
+};

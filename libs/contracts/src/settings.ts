@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { metricProblems } from './metric-problems.js';
 import { repairProcessShape, rulesShape } from './settings-rules.js';
-import { trialsShape } from './settings-trials.js';
+import { replaysShape, trialsShape } from './settings-trials.js';
 import { modelShape, scoringShape } from './settings-scoring.js';
 
 const metricName = z.string();
@@ -86,6 +86,7 @@ const projectShape = z.strictObject({
   ...scoringShape,
   ...rulesShape,
   ...trialsShape,
+  ...replaysShape,
 });
 
 /** Settings that a project may change for itself. Every one has a default, so `{}` is a complete project. */

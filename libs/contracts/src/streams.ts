@@ -1,5 +1,14 @@
 export type StreamName =
-  'FM_TURNS' | 'FM_SCORES' | 'FM_REPORTS' | 'FM_NOTICES' | 'FM_EPISODES' | 'FM_RULES' | 'FM_EXPOSURES' | 'FM_DEAD';
+  | 'FM_TURNS'
+  | 'FM_SCORES'
+  | 'FM_REPORTS'
+  | 'FM_NOTICES'
+  | 'FM_EPISODES'
+  | 'FM_RULES'
+  | 'FM_EXPOSURES'
+  | 'FM_REPLAYS'
+  | 'FM_REPLAYS_DONE'
+  | 'FM_DEAD';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
@@ -85,6 +94,22 @@ export const streams: readonly StreamContract[] = [
     kind: 'queue',
     summary: 'Which session read which rules.',
     maxBytes: 512 * MIB,
+    republish: false,
+    duplicateWindowS: 120,
+  },
+  {
+    name: 'FM_REPLAYS',
+    kind: 'queue',
+    summary: 'Cases that a replay worker of the project should run again.',
+    maxBytes: 256 * MIB,
+    republish: false,
+    duplicateWindowS: 120,
+  },
+  {
+    name: 'FM_REPLAYS_DONE',
+    kind: 'queue',
+    summary: 'What replay workers say of the replays they took.',
+    maxBytes: 128 * MIB,
     republish: false,
     duplicateWindowS: 120,
   },
