@@ -55,6 +55,7 @@ module.exports = {
           '^libs/(embedded|testing|checker|client)/',
           '^services/gateway/src/(jetstream|streams)/',
           '^services/scoring/src/nats/',
+          '^services/validation/src/jetstream/',
           '^services/fleetmend/',
           TEST_FILES,
         ],

@@ -99,7 +99,7 @@ export class Pipeline {
     this.directory = directory;
     this.setup = new TurnSetup(directory, this.verifiers, lanes);
     this.turns = new TurnEndedHandler(scoring.work, this.turnStore, this.setup, lanes);
-    this.tiers = new TierRequestedHandler(scoring.work, this.turnStore, lanes);
+    this.tiers = new TierRequestedHandler(scoring.work, this.turnStore, lanes, this.verifiers);
     this.posted = new ScorePostedHandler(scoring.work, scores);
   }
 

@@ -69,6 +69,8 @@ export const replayFinished = defineEvent({
     replay_id: replayId,
     session_id: z.string().min(1).max(255).nullish(),
     error: z.string().max(2_000).nullish(),
+    /** The last turn that was published, so that nobody scores an earlier one. Without it the newest one that is stored is taken. */
+    turn_index: z.int().min(0).nullish(),
     /** Which share of the tool calls came from the tape, from 0 to 1; null without a tape. */
     tape_share: z.number().min(0).max(1).nullish(),
   }),

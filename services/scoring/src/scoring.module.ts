@@ -5,6 +5,7 @@ import { pricesFromSettings, priceTable, unpriced } from '#llm/prices';
 import { SettingsDirectory, UnitOfWork } from '#persistence';
 import { startService, type RunningService, type ServiceRuntime } from '#service';
 import { AnswerWait } from './handlers/answer-wait.js';
+import { ReplayTurnHandler } from './handlers/replay-turn.handler.js';
 import { ScorePostedHandler } from './handlers/score-posted.handler.js';
 import { TierRequestedHandler } from './handlers/tier-requested.handler.js';
 import { TurnEndedHandler } from './handlers/turn-ended.handler.js';
@@ -35,6 +36,7 @@ export function scoringModule(runtime: ServiceRuntime, stopping: AbortSignal): D
     module: ScoringModule,
     controllers: [
       TurnEndedHandler,
+      ReplayTurnHandler,
       TierRequestedHandler,
       ScorePostedHandler,
       SpansReceivedHandler,

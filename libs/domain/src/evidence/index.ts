@@ -88,3 +88,4 @@ export {
   type ReplayLine,
 } from './threshold/golden.js';
 export { outcomeOf, type Closing, type Outcome, type WatchedTurn } from './outcome.js';
+export { caseOfPair, judgePair, type CaseKind, type ChosenCases, type PairEnd, type RunEnd } from './replay-pairs.js';

@@ -63,3 +63,15 @@ export function noticeId(atMs: number, random: string): string {
 export function contentHash(text: string): string {
   return sha256(text).toString('hex', 0, 16);
 }
+
+const REPLAY_PREFIX = 'fm-replay-';
+
+/** The session under which a replay runs: agents are given it, and cannot take it by themselves. */
+export function replaySession(replayId: string): string {
+  return REPLAY_PREFIX + replayId;
+}
+
+/** The replay that a session is; null for every other session. */
+export function replayOfSession(session: string): string | null {
+  return session.startsWith(REPLAY_PREFIX) ? session.slice(REPLAY_PREFIX.length) : null;
+}

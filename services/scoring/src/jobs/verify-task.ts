@@ -1,4 +1,5 @@
 import { OUTCOME_METRIC, verifyAnswer, type VerifyRequest } from '#contracts';
+import { replayOfSession } from '#domain/ids';
 import { QuestionTooLarge } from '../nats/requests.js';
 import type { LoadedJob } from '../postgres/job-store.js';
 import type { VerifierStore } from '../postgres/verifier-store.js';
@@ -39,7 +40,12 @@ export class VerifyTask implements LaneTask {
   private async verify({ job, session, turn }: LoadedJob, signal: AbortSignal): Promise<Unverified | null> {
     const { project, attempts, s, t } = job;
     try {
-      const request = { session_id: session, turn_index: turn.turn_index, end_state: turn.end_state ?? null };
+      const request = {
+        session_id: session,
+        turn_index: turn.turn_index,
+        end_state: turn.end_state ?? null,
+        ...replayOf(session),
+      };
       const answer = await this.askVerifier(project, request, signal);
       if (answer === null) return unasked(this.nobody(project));
       this.verifiers.answered(project);
@@ -74,6 +80,12 @@ interface Unverified {
 
 function unasked(ending: Ending): Unverified {
   return { ending, answered: false };
+}
+
+/** A verifier may want to know that a run is a replay, and of which case. */
+function replayOf(session: string): { replay_id?: string } {
+  const replay = replayOfSession(session);
+  return replay === null ? {} : { replay_id: replay };
 }
 
 function shown(answer: unknown): string {

@@ -60,7 +60,8 @@ export async function saveSessions(
   );
 }
 
-export function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<Key[]> {
+/** @param open whether tier 1 is answered with the turn, unless it waits for its traces */
+export function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[], open = true): Promise<Key[]> {
   const rows = turns.map(({ s, t, project, acceptedAt, sha, configId, traceWaitS, turn }) => ({
     ...{ s, t, project, accepted_us: acceptedAt, sha, config: configId },
     wait_s: awaitsTraces(turn) ? traceWaitS : null,
@@ -72,10 +73,10 @@ export function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[]): 
   }));
   return tx.query<Key>(
     `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, wait_until, answered_1, agent_version, model, end_state, scope_hints, final)
-     SELECT s, t, project, accepted_us, decode(sha, 'hex'), config, now() + make_interval(secs => wait_s), (wait_s IS NULL)::int, agent_version, model, end_state, scope_hints, final
+     SELECT s, t, project, accepted_us, decode(sha, 'hex'), config, now() + make_interval(secs => wait_s), (wait_s IS NULL AND $2)::int, agent_version, model, end_state, scope_hints, final
      FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, accepted_us bigint, sha text, config text, wait_s float8, agent_version text, model text, end_state jsonb, scope_hints jsonb, final boolean)
      ORDER BY s, t ON CONFLICT DO NOTHING RETURNING s, t`,
-    [stringifyJson(rows)],
+    [stringifyJson(rows), open],
   );
 }
 

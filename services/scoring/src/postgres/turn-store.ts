@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { derivedId } from '#domain/ids';
 import type { Delivery } from '#messaging';
 import type { Transaction } from '#persistence';
+import { byKey } from '../accepted-turn.js';
 import { boundedReason } from '../bounded-score.js';
 import { looksBack, scoreTier } from '../score-tier.js';
 import { awaitsTraces } from '../named-in-turn.js';
@@ -93,10 +94,50 @@ export class TurnStore {
     return asked || verified || whole.length > 0 || later.length > 0;
   }
 
-  /** Answers a costlier tier that the gate asked for, once per turn and tier. Returns whether jobs were made. */
+  /** Stores turns of replays. Nothing is scored until validation asks, and no budget or sampling skips them. */
+  async acceptReplays(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
+    const first = [...new Map([...turns].reverse().map((one) => [keyOf(one), one])).values()].sort(byKey);
+    await saveConfigs(tx, first);
+    await saveSessions(tx, first);
+    const inserted = new Set((await insertTurns(tx, first, false)).map(keyOf));
+    await insertBodies(
+      tx,
+      first.filter((one) => inserted.has(keyOf(one))),
+    );
+  }
+
+  /** Which of these replays wait for their turns, also when their end was told first: turns of others are nobody's. */
+  async liveReplays(
+    tx: Transaction,
+    replays: readonly { readonly project: string; readonly replay: string }[],
+  ): Promise<Set<string>> {
+    const rows = await tx.query<{ replay: string }>(
+      `SELECT v.replay FROM validation.replays v JOIN json_to_recordset($1::json) AS k(project text, replay text) USING (project, replay)
+       WHERE v.state IN ('requested', 'started', 'finished')`,
+      [JSON.stringify(replays)],
+    );
+    return new Set(rows.map(({ replay }) => replay));
+  }
+
+  /**
+   * Asks the project's verifier about turns of replays, once; where there is none, tier 0 is answered empty. Returns whether jobs were made.
+   */
+  async answerOutcome(tx: Transaction, requests: readonly Key[], hasVerifier: (project: string) => boolean): Promise<boolean> {
+    await lockTurns(tx, requests);
+    const turns = await loadTurns(tx, requests);
+    const [asked, alone] = [
+      turns.filter(({ project }) => hasVerifier(project)),
+      turns.filter(({ project }) => !hasVerifier(project)),
+    ];
+    for (const one of alone)
+      emitScored(tx, { ...one, session: one.turn.session_id }, { tier: 0, answer: 1, scores: [], signals: [] });
+    return insertJobs(tx, asked.map(verifierJob));
+  }
+
+  /** Answers a tier that was asked for, once per turn and tier; tier 1 of replays only. Returns whether jobs were made. */
   async answer(
     tx: Transaction,
-    tier: 2 | 3,
+    tier: 1 | 2 | 3,
     requests: readonly (Key & { traceparent?: string | undefined })[],
   ): Promise<boolean> {
     if (requests.length === 0) return false;
@@ -114,7 +155,7 @@ export class TurnStore {
     return openTier(
       tx,
       tier,
-      turns.map((one) => ({ ...one, traceparent: causes.get(keyOf(one)) })),
+      turns.map((one) => ({ ...(tier === 1 ? ofLastTrace(one) : one), traceparent: causes.get(keyOf(one)) })),
       sentByTurn(turns, await sentRows(tx, turns)),
     );
   }
@@ -254,6 +295,11 @@ function hostOutcomes({ s, t, project, turn, acceptHostOutcome }: ConfiguredTurn
 function verifierJob({ s, t, project, config }: Pick<ConfiguredTurn, 's' | 't' | 'project' | 'config'>): NewJob {
   const retryS = (config.scoring?.score_retry_h ?? 24) * 3_600;
   return { s, t, tier: 0, provider: VERIFIER, lane: 'verifier', project, evals: 1, retryS };
+}
+
+/** A replay is judged by its last trace alone. */
+function ofLastTrace(one: Answerable): Answerable {
+  return { ...one, turn: { ...one.turn, traces: one.turn.traces?.slice(-1) } };
 }
 
 /** Names a stored body: whose it is, and its hash. */

@@ -52,4 +52,13 @@ export class ExposureStore {
       [JSON.stringify(rows)],
     );
   }
+
+  /** Reads by replays: the run of a pair came to its rule, shown or withheld. */
+  async surface(tx: Transaction, reads: readonly ExposureRow[]): Promise<void> {
+    await tx.query(
+      `UPDATE validation.replays v SET surfaced = true FROM json_to_recordset($1::json) AS k(s uuid, rules jsonb)
+       WHERE v.s = k.s AND NOT v.surfaced AND k.rules ? v.rule`,
+      [JSON.stringify(reads.map(({ s, rule_ids, withheld_ids }) => ({ s, rules: [...rule_ids, ...withheld_ids] })))],
+    );
+  }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { beginTrial, type Observation, type TrialState } from '#domain/evidence';
 import type { Transaction } from '#persistence';
+import type { TrialCases } from './case-store.js';
 import type { KeptSettings } from '../trials/trial-settings.js';
 
 export interface TrialRow {
@@ -12,6 +13,8 @@ export interface TrialRow {
   readonly entries: number;
   readonly counted: number;
   readonly observations: number;
+  /** What its replays are made of; null while there are none. */
+  readonly cases: TrialCases | null;
   /** By the database's clock. */
   readonly age_days: number;
 }
@@ -57,7 +60,7 @@ export class TrialStore {
   /** Undecided trials, locked in order. */
   lock(tx: Transaction, rules: readonly string[]): Promise<TrialRow[]> {
     return tx.query<TrialRow>(
-      `SELECT rule, project, settings, state, entries, counted, observations, extract(epoch FROM clock_timestamp() - started_at)::float8 / 86400 AS age_days
+      `SELECT rule, project, settings, state, entries, counted, observations, cases, extract(epoch FROM clock_timestamp() - started_at)::float8 / 86400 AS age_days
        FROM validation.trials WHERE rule = ANY($1::text[]) AND verdict IS NULL ORDER BY rule FOR UPDATE`,
       [rules],
     );

@@ -1,10 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { advanceTrial, noContext, summarise, type Observation, type TrialState, type TrialVerdict } from '#domain/evidence';
-import { derivedId } from '#domain/ids';
+import {
+  advanceTrial,
+  summarise,
+  type Observation,
+  type TrialContext,
+  type TrialState,
+  type TrialVerdict,
+} from '#domain/evidence';
+import { derivedId, replayOfSession } from '#domain/ids';
 import { SettingsDirectory, UnitOfWork, type Transaction } from '#persistence';
 import { EntryStore } from '../postgres/entry-store.js';
 import { ExposureStore, type Arrival, type ExposureRow } from '../postgres/exposure-store.js';
-import { TrialStore, type TrialRow, type TrialRule } from '../postgres/trial-store.js';
+import { TrialStore, type CountedObservation, type TrialRow, type TrialRule } from '../postgres/trial-store.js';
 import { VerdictStore, type Sentence } from '../postgres/verdict-store.js';
 import { announceVerdict } from './announce.js';
 import { judgeEntry, type JudgedEntry } from './judge-entry.js';
@@ -27,7 +34,9 @@ export class TrialDesk {
   async expose(rows: readonly ExposureRow[]): Promise<void> {
     await this.work.run(async (tx) => {
       await this.exposures.insert(tx, rows);
-      const arrivals = await this.exposures.arrivals(tx, rows);
+      const [replays, live] = split(rows, ({ session }) => replayOfSession(session) !== null);
+      if (replays.length > 0) await this.exposures.surface(tx, replays);
+      const arrivals = live.length === 0 ? [] : await this.exposures.arrivals(tx, live);
       if (arrivals.length === 0) return;
       await this.begin(tx, distinctRules(arrivals));
       const locked = await this.trials.lock(tx, [...new Set(arrivals.map(({ rule }) => rule))]);
@@ -93,18 +102,27 @@ export class TrialDesk {
     });
   }
 
-  private async advance(tx: Transaction, trial: TrialRow): Promise<void> {
+  /** A pair of replays has ended and counts. Its trial may be decided by now; then it does not. */
+  async countPair(tx: Transaction, rule: string, pair: string, observation: Observation): Promise<void> {
+    for (const trial of await this.trials.lock(tx, [rule])) await this.advance(tx, trial, [{ s: null, pair, doc: observation }]);
+  }
+
+  private async advance(tx: Transaction, trial: TrialRow, pairs: readonly Uncounted[] = []): Promise<void> {
     const { observe_only: paused } = await this.settings.of(trial.project);
-    if (paused) return;
-    const countable = await this.trials.countable(tx, trial);
-    const observations = countable.map(({ observation }) => observation);
-    const context = { ...noContext, ageDays: trial.age_days };
-    const { state, counted, verdict } = advanceTrial(trial.state, observations, trial.settings, context);
+    if (paused && pairs.length === 0) return;
+    const sessions = (await this.trials.countable(tx, trial)).map(({ s, observation }) => ({ s, pair: null, doc: observation }));
+    const all: Uncounted[] = [...sessions, ...pairs];
+    const { state, counted, verdict } = advanceTrial(
+      trial.state,
+      all.map(({ doc }) => doc),
+      trial.settings,
+      contextOf(trial),
+    );
     const decided = verdict.verdict === 'pending' ? null : verdictDoc(verdict, state, trial);
     if (counted === 0 && decided === null) return;
     await this.trials.save(tx, trial.rule, {
-      ...{ state, counted: trial.counted + counted, verdict: decided },
-      observations: countable.slice(0, counted).map(({ s, observation }, at) => counting(trial, at, s, observation)),
+      ...{ state, verdict: decided, counted: trial.counted + Math.min(counted, sessions.length) },
+      observations: all.slice(0, counted).map((one, at) => ({ ...one, seq: trial.observations + at + 1 })),
     });
     const sentence = sentenceOf(verdict);
     if (sentence !== null && decided !== null) await this.execute(tx, { ...trial, sentence, doc: decided });
@@ -126,16 +144,22 @@ export class TrialDesk {
   }
 }
 
-const counting = (trial: TrialRow, at: number, s: string, doc: Observation) => ({
-  ...{ seq: trial.observations + at + 1, s, pair: null, doc },
-});
+type Uncounted = Omit<CountedObservation, 'seq'>;
+
+function contextOf({ age_days: ageDays, cases }: TrialRow): TrialContext {
+  return { ageDays, chosenWins: cases?.wins ?? [], winMetrics: cases?.metrics ?? 0 };
+}
 
 /** Everything that a verdict is stored with; it can be had again from the observations. */
 function verdictDoc(verdict: TrialVerdict, state: TrialState, { settings }: TrialRow): Record<string, unknown> {
-  return { ...verdict, ...summarise(state, settings), sessions: state.sessions };
+  return { ...verdict, ...summarise(state, settings), sessions: state.sessions, pairs: state.pairs.pairs };
 }
 
 function distinctRules(arrivals: readonly Arrival[]): TrialRule[] {
   const rules = arrivals.map(({ rule, project, metric, allocation }) => ({ rule, project, metric, allocation }));
   return [...new Map(rules.map((one) => [one.rule, one])).values()].sort((a, b) => (a.rule < b.rule ? -1 : 1));
+}
+
+function split<T>(all: readonly T[], first: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(first), all.filter((one) => !first(one))];
 }
