@@ -13,6 +13,7 @@ import {
 import { sessionKey } from '#domain/ids';
 import type { RunningService } from '#service';
 import { eventually, testDatabase, testNats, type TestDatabase, type TestNats } from '#testing';
+import { startGateway, type RunningGateway } from '../../services/gateway/src/start.js';
 import { startScoring } from '../../services/scoring/src/scoring.module.js';
 import { startValidation } from '../../services/validation/src/validation.module.js';
 
@@ -30,7 +31,8 @@ export class ReplayScene {
     readonly db: TestDatabase,
     private readonly broker: TestNats,
     readonly nats: NatsConnection,
-    private readonly services: readonly RunningService[],
+    private readonly services: readonly (RunningService | RunningGateway)[],
+    readonly url: string,
   ) {}
 
   static async open(settings: ProjectSettingsPatch = {}): Promise<ReplayScene> {
@@ -39,10 +41,13 @@ export class ReplayScene {
       ...[PROJECT, JSON.stringify({ tier1_metrics: ['task_completion'], tier2_metrics: ['tool_correctness'], ...settings })],
     ]);
     await db.query('INSERT INTO rules.versions (project) VALUES ($1)', [PROJECT]);
-    const process = processSettings.parse({ nats_url: broker.url, database_url: db.url, log_level: 'silent' });
+    const process = processSettings.parse({
+      ...{ nats_url: broker.url, database_url: db.url, http_port: 0, log_level: 'silent' },
+    });
     const loaded = { process, projects: {} };
-    const services = [await startScoring(loaded), await startValidation(loaded)];
-    return new ReplayScene(db, broker, await broker.connect(), services);
+    const gateway = await startGateway(loaded);
+    const services = [gateway, await startScoring(loaded), await startValidation(loaded)];
+    return new ReplayScene(db, broker, await broker.connect(), services, gateway.url);
   }
 
   async candidate(id: string): Promise<void> {
@@ -63,14 +68,14 @@ export class ReplayScene {
     );
   }
 
-  /** One worker, which waits for requests as a client does. */
-  async work(behaviour: Behaviour): Promise<void> {
-    const consumer = await eventually(
-      () => jetstream(this.nats).consumers.get(replayRequested.stream, `replays-${PROJECT}`),
-      20_000,
-    );
+  /** One worker, which waits for requests as a client does; their queue is there from the first one on. */
+  work(behaviour: Behaviour): void {
     const host = new ReplayHost(this.nats);
     this.working = (async () => {
+      const find = async () =>
+        this.stopping ? 'stopped' : await jetstream(this.nats).consumers.get(replayRequested.stream, `replays-${PROJECT}`);
+      const consumer = await eventually(find, 120_000);
+      if (consumer === 'stopped') return;
       while (!this.stopping) {
         const message = await consumer.next({ expires: 1_000 });
         if (message === null) continue;
@@ -91,6 +96,12 @@ export class ReplayScene {
   async status(rule: string): Promise<string | undefined> {
     const [row] = await this.db.query<{ status: string }>('SELECT status FROM rules.rules WHERE id = $1', [rule]);
     return row?.status;
+  }
+
+  async http(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
+    const init = body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const response = await fetch(`${this.url}${path}`, { method, ...init });
+    return { status: response.status, body: await response.json() };
   }
 
   async close(): Promise<void> {

@@ -30,7 +30,7 @@ describe('replays of a candidate', () => {
     await open();
     for (const id of ['f1', 'f2', 'f3']) await scene.case(id);
     await scene.case('w1', 'win');
-    await scene.work(async (request, host) => {
+    scene.work(async (request, host) => {
       await host.read(request, RULE);
       // Wins go well with the rule and without.
       await host.turn(request, request.case_id === 'w1' || request.candidate_rule_id === RULE);
@@ -54,7 +54,7 @@ describe('replays of a candidate', () => {
     await open({ replay_pairs_max: 1 });
     await scene.case('f1');
     const seen: { session: string; rule: string | null }[] = [];
-    await scene.work(async (request, host) => {
+    scene.work(async (request, host) => {
       seen.push({ session: request.session_id, rule: request.candidate_rule_id });
       await helped(request, host);
     });
@@ -66,7 +66,7 @@ describe('replays of a candidate', () => {
   it('are no turns of the fleet: nothing is gated, noticed or tried by them', async () => {
     await open({ replay_pairs_max: 1 });
     await scene.case('f1');
-    await scene.work(helped);
+    scene.work(helped);
     await firstPair();
     expect(await scene.db.query('SELECT 1 FROM gating.turn_evals')).toEqual([]);
     expect(await scene.db.query('SELECT 1 FROM validation.trial_sessions')).toEqual([]);
@@ -112,7 +112,7 @@ describe('replays of a candidate', () => {
     async (_, behaviour, reason) => {
       await open({ replay_timeout_s: 3, replay_pairs_max: 1 });
       await scene.case('f1');
-      await scene.work(behaviour);
+      scene.work(behaviour);
       expect(await firstPair()).toEqual({ state: 'inconclusive', reason });
       expect(await scene.status(RULE)).toBe('candidate');
     },
@@ -122,7 +122,7 @@ describe('replays of a candidate', () => {
   it('count the first end that a worker tells, and not one that comes late', async () => {
     await open({ replay_timeout_s: 3, replay_pairs_max: 1 });
     await scene.case('f1');
-    await scene.work(async (request, host) => {
+    scene.work(async (request, host) => {
       await helped(request, host);
       await host.finished(request, { error: 'and again' });
     });
@@ -135,7 +135,7 @@ describe('replays of a candidate', () => {
     await open({ replay_timeout_s: 2, replay_env_wait_timeout_s: 4, replay_pairs_max: 2 });
     await scene.case('f1');
     let first = true;
-    await scene.work(async (request, host) => {
+    scene.work(async (request, host) => {
       if (!first) return;
       first = false;
       await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -157,7 +157,7 @@ describe('replays of a candidate', () => {
       PATIENT_MS,
     );
     expect(await scene.pairs()).toEqual([]);
-    await scene.work(helped);
+    scene.work(helped);
     expect(await firstPair()).toEqual({ state: 'counted', reason: null });
   }, 120_000);
 });

@@ -172,3 +172,15 @@ export {
 export { rpcSubject, type RpcName } from './rpc-subject.js';
 export { verifyRequest, verifyAnswer, metricRequest, metricAnswer, type VerifyRequest, type MetricRequest } from './rpc.js';
 export { type RpcAnswer } from './rpc-answer.js';
+export {
+  regressionReport,
+  regressionRun,
+  regressionsQuery,
+  startRegression,
+  trialView,
+  type RegressionCase,
+  type RegressionReport,
+  type RegressionRun,
+  type TrialPoint,
+  type TrialView,
+} from './http-validation.js';

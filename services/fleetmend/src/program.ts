@@ -9,6 +9,7 @@ import { registerMetrics } from './commands/metrics.js';
 import { registerMigrate } from './commands/migrate.js';
 import { registerNotices } from './commands/notices.js';
 import { registerOffline } from './commands/offline.js';
+import { registerRegress } from './commands/regress.js';
 import { registerSessions } from './commands/sessions.js';
 import { registerSettings } from './commands/settings.js';
 import { registerTurns } from './commands/turns.js';
@@ -41,6 +42,7 @@ export function createProgram(version: string, finish: Finish): Command {
     registerKeys,
     registerSettings,
     registerDead,
+    registerRegress,
     registerCalibrate,
     registerCosts,
     registerMetrics,

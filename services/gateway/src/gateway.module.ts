@@ -12,6 +12,8 @@ import { NoticesController } from './http/notices.controller.js';
 import { OperationsController } from './http/operations.controller.js';
 import { ScoresController } from './http/scores.controller.js';
 import { SessionsController } from './http/sessions.controller.js';
+import { RegressionsController } from './http/regressions.controller.js';
+import { TrialsController } from './http/trials.controller.js';
 import { TurnsController } from './http/turns.controller.js';
 import { Bodies } from './ingest/bodies.js';
 import { Broker } from './jetstream/broker.js';
@@ -38,6 +40,8 @@ import { ScoreQueues } from './postgres/score-queues.js';
 import { ReceivedTraces } from './postgres/received-traces.js';
 import { Sessions } from './postgres/sessions.js';
 import { StoredScoresReader } from './postgres/stored-scores.js';
+import { Regressions } from './postgres/regressions.js';
+import { Trials } from './postgres/trials.js';
 import { NoticeStreams } from './streams/notice-streams.js';
 
 const controllers = [
@@ -47,6 +51,8 @@ const controllers = [
   TracesController,
   NoticesController,
   LoopController,
+  RegressionsController,
+  TrialsController,
   CostsController,
   MetricsController,
   SettingsController,
@@ -90,6 +96,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: ReceivedTraces, useValue: new ReceivedTraces(database) },
       { provide: Sessions, useValue: new Sessions(database) },
       { provide: StoredScoresReader, useValue: new StoredScoresReader(database) },
+      { provide: Regressions, useValue: new Regressions(database, work) },
+      { provide: Trials, useValue: new Trials(database) },
       { provide: CostLedger, useValue: new CostLedger(database) },
       { provide: ProviderBlockRows, useValue: blocks },
       { provide: Notices, useValue: notices },
