@@ -4,6 +4,7 @@ import { Foundation1764500000001 } from './migrations/0001-foundation.js';
 import { Grants1764500000002 } from './migrations/0002-grants.js';
 import { ScoringInFull1764500000003 } from './migrations/0003-scoring-in-full.js';
 import { OpenTelemetry1764500000004 } from './migrations/0004-opentelemetry.js';
+import { OtlpInView1764500000005 } from './migrations/0005-otlp-in-view.js';
 
 /**
  * bigint columns are numbers here: turn indices, microseconds and counters stay below 2^53 by schema. One that does not
@@ -35,7 +36,13 @@ export interface DatabaseSettings {
   readonly poolSize?: number;
 }
 
-export const migrations = [Foundation1764500000001, Grants1764500000002, ScoringInFull1764500000003, OpenTelemetry1764500000004];
+export const migrations = [
+  Foundation1764500000001,
+  Grants1764500000002,
+  ScoringInFull1764500000003,
+  OpenTelemetry1764500000004,
+  OtlpInView1764500000005,
+];
 
 /** A data source that is not connected yet. `-c role` makes every connection of the pool the service's own role. */
 export function createDataSource({ url, role, name, poolSize = 4 }: DatabaseSettings): DataSource {

@@ -1,12 +1,14 @@
 import { foundationGrants } from './migrations/0002-grants.js';
 import { grantsOfScoringInFull } from './migrations/0003-scoring-in-full.js';
 import { grantsOfOpenTelemetry } from './migrations/0004-opentelemetry.js';
+import { grantsOfOtlpInView } from './migrations/0005-otlp-in-view.js';
 
 /** Role to what it is granted by all migrations together, in the words of GRANT. */
 export const grants: Readonly<Record<string, readonly string[]>> = joined(
   foundationGrants,
   grantsOfScoringInFull,
   grantsOfOpenTelemetry,
+  grantsOfOtlpInView,
 );
 
 function joined(...steps: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string[]> {

@@ -11,6 +11,7 @@ import { registerNotices } from './commands/notices.js';
 import { registerOffline } from './commands/offline.js';
 import { registerSessions } from './commands/sessions.js';
 import { registerSettings } from './commands/settings.js';
+import { registerTraces } from './commands/traces.js';
 import { registerTurns } from './commands/turns.js';
 import { registerUp } from './commands/up.js';
 import type { Finish } from './exit-codes.js';
@@ -36,6 +37,7 @@ export function createProgram(version: string, finish: Finish): Command {
     registerMigrate,
     registerTurns,
     registerSessions,
+    registerTraces,
     registerNotices,
     registerLists,
     registerKeys,

@@ -134,15 +134,16 @@ function journalLate(tx: Transaction, inserted: readonly (TraceKey & { late: boo
  */
 async function refreshTraces(tx: Transaction, rows: readonly SpanRow[], kept: readonly KeptSpan[]): Promise<void> {
   if (kept.length === 0) return;
-  const fresh = new Map(kept.map((one) => [spanName(one), one.fresh]));
+  const known = new Map(kept.map((one) => [spanName(one), one]));
   const changed = rows.flatMap(({ project, trace_id, span_id, parent, ended, bytes, quietS }) => {
-    const isNew = fresh.get(spanName({ project, trace_id, span_id }));
-    return isNew === undefined ? [] : [{ project, trace_id, span_id, parent, ended, bytes, quiet_s: quietS, fresh: isNew }];
+    const one = known.get(spanName({ project, trace_id, span_id }));
+    if (one === undefined) return [];
+    return [{ project, trace_id, span_id, parent, ended, bytes, quiet_s: quietS, fresh: one.fresh, late: one.fresh && one.late }];
   });
   await tx.query(
     `WITH r AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json)
-       AS r(project text, trace_id text, span_id text, parent text, ended boolean, bytes bigint, quiet_s float8, fresh boolean)),
-     k AS (SELECT r.project, r.trace_id, max(r.quiet_s) AS quiet_s, sum(r.bytes) AS bytes, count(*) FILTER (WHERE r.fresh) AS spans,
+       AS r(project text, trace_id text, span_id text, parent text, ended boolean, bytes bigint, quiet_s float8, fresh boolean, late boolean)),
+     k AS (SELECT r.project, r.trace_id, max(r.quiet_s) AS quiet_s, sum(r.bytes) AS bytes, count(*) FILTER (WHERE r.fresh) AS spans, count(*) FILTER (WHERE r.late) AS late,
          bool_or(r.parent IS NULL AND r.ended) AS root,
          count(*) FILTER (WHERE r.fresh AND r.parent IS NOT NULL AND NOT EXISTS (
            SELECT 1 FROM scoring.otel_spans q WHERE q.project = r.project AND q.trace_id = r.trace_id AND q.span_id = r.parent)) AS lost
@@ -150,7 +151,7 @@ async function refreshTraces(tx: Transaction, rows: readonly SpanRow[], kept: re
      f AS (SELECT r.project, r.trace_id, count(*) AS found FROM r JOIN scoring.otel_spans p ON p.project = r.project AND p.trace_id = r.trace_id AND p.parent = r.span_id
        WHERE r.fresh AND NOT EXISTS (SELECT 1 FROM r own WHERE own.fresh AND own.project = p.project AND own.trace_id = p.trace_id AND own.span_id = p.span_id)
        GROUP BY 1, 2)
-     UPDATE scoring.otel_traces x SET spans = x.spans + k.spans, bytes = x.bytes + k.bytes, root = x.root OR k.root,
+     UPDATE scoring.otel_traces x SET spans = x.spans + k.spans, bytes = x.bytes + k.bytes, late = x.late + k.late, root = x.root OR k.root,
        orphans = x.orphans + k.lost - coalesce(f.found, 0), session = n.session, explicit = coalesce(n.explicit, false), last_at = now(),
        quiet_at = CASE WHEN x.state IN ('open', 'unassigned') THEN now() + make_interval(secs => k.quiet_s) END
      FROM k LEFT JOIN f USING (project, trace_id) LEFT JOIN LATERAL (
