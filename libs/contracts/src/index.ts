@@ -99,6 +99,7 @@ export {
   journalQuery,
   type SessionSummary,
   type SessionTrajectory,
+  type SessionWarning,
   type TrajectoryTurn,
   type Episode,
   type Incident,

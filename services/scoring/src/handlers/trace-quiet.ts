@@ -76,7 +76,7 @@ export class TraceQuiet implements OnApplicationBootstrap, OnApplicationShutdown
 
   private async accept(tx: Parameters<TurnStore['accept']>[0], made: readonly RootTurn[]): Promise<void> {
     const configured = await Promise.all(
-      made.map(async (one) => ({ ...(await this.setup.configure(one)), partial: one.partial })),
+      made.map(async (one) => ({ ...(await this.setup.configure(one)), ofTrace: { partial: one.partial } })),
     );
     await this.turns.accept(tx, configured.sort(byKey));
   }

@@ -1,12 +1,11 @@
 import type { Trace, Turn } from '#contracts';
-import { derivedId } from '#domain/ids';
 import { cutToFit, stringifyTurn } from '#ingest';
 import { assembleTrace, type AssembledTrace } from '#otlp';
 import type { Transaction } from '#persistence';
 import type { Answerable } from './open-tier.js';
 import { loadSpans, lockTraces, traceKeys, traceName, tracesJson, type TraceKey } from './otel-spans.js';
 import { missingTraces } from '../named-in-turn.js';
-import { keyOf, keysJson, type ConfiguredTurn, type Key } from './turn-rows.js';
+import { keyOf, keysJson, mixedTurns, type ConfiguredTurn, type Key } from './turn-rows.js';
 
 /** Larger turns are cut by the digest rule, as the gateway does. */
 const TURN_BYTES_MAX = 16 * 1024 * 1024;
@@ -60,7 +59,7 @@ export async function nameTraces(
   );
   const mixed = new Set((turned as (TraceKey & { mixed: boolean })[]).filter((one) => one.mixed).map(traceName));
   for (const { project, trace_id, s, t, session } of named.filter((one) => mixed.has(traceName(one))))
-    tx.journal({ id: derivedId('mixed_turns', project, s), project, type: 'mixed_turns', s, session, t, doc: { trace_id } });
+    tx.journal(mixedTurns({ s, t, project, session, trace_id }));
   return whollyNamed(tx, turns);
 }
 

@@ -139,6 +139,7 @@ async function lockPlaces(tx: Transaction, turns: readonly Assembled[]): Promise
   await saveSessions(
     tx,
     turns.map(({ one, found, s, session }) => ({ s, project: one.project, turn: { session_id: session, agent: found.agent } })),
+    'root_turns',
   );
   await lockSessions(tx, [...new Set(turns.map(({ s }) => s))].sort());
   await tx.query('SELECT project FROM scoring.budgets WHERE project = ANY($1) ORDER BY project FOR UPDATE', [
