@@ -124,8 +124,7 @@ describe('GET /v1/sessions/{id}', () => {
   it('tells the place of each turn in the session, whatever the page and the indices', async () => {
     const { db } = fixture;
     await insertSession(db, 'timed');
-    for (const t of [7, 1_000_000_001, 1_000_000_009, 1_000_000_010])
-      await insertTurn(db, 'timed', t, { value: 1 });
+    for (const t of [7, 1_000_000_001, 1_000_000_009, 1_000_000_010]) await insertTurn(db, 'timed', t, { value: 1 });
     const ordinals = async (query: string) =>
       (await get(`/v1/sessions/timed${query}`)).body.turns.map(({ ordinal, turn_index: t }) => [ordinal, t % 1_000]);
     expect(await ordinals('')).toEqual([
