@@ -7,7 +7,7 @@ import { cannotBeTurn, decideQuiet, quietTraces, type RootTurn, type SettingsOf 
 import { byKey } from '../accepted-turn.js';
 import { TurnStore } from '../postgres/turn-store.js';
 import { TurnSetup } from '../turn-setup.js';
-import { mayPass, messageOf } from './failures.js';
+import { mayPass, messageOf, quietly } from './failures.js';
 
 /** Traces that nobody has claimed become turns, or are said to be nobody's, when they have been quiet for a while. */
 @Injectable()
@@ -26,7 +26,7 @@ export class TraceQuiet implements OnApplicationBootstrap, OnApplicationShutdown
 
   onApplicationBootstrap(): void {
     this.repetition = everySecond(
-      () => this.tick(),
+      () => quietly(this.logger, 'traces that have been quiet', () => this.tick()),
       (error) => this.logger.debug(messageOf(error)),
     );
   }
