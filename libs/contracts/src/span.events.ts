@@ -39,7 +39,8 @@ export const spansReference = z.object({ body_ref: z.string().regex(/^[0-9a-f]{6
 
 export const spansReceived = defineEvent({
   type: 'spans.received',
-  stream: 'FM_TURNS',
+  stream: 'FM_SPANS',
+  formerStream: 'FM_TURNS',
   summary: 'Spans that came over OTLP, normalised and redacted. A span is (project, trace, span); the first one stays.',
   publishers: ['gateway'],
   audience: 'services',
