@@ -2,6 +2,7 @@ import type { ReceivedSpan, Span, Tool, Trace } from '#contracts';
 import type { Agent } from '../dialect.js';
 import type { SessionName } from '../session.js';
 import { byStart, distinctSpans } from './distinct.js';
+import { withDoubt } from './doubtful-outcome.js';
 import { endsOf } from './ends.js';
 import { listIn } from './list-in.js';
 import { sameCalls, type SameCalls } from './same-calls.js';
@@ -53,7 +54,7 @@ export function assembleTrace(spans: readonly ReceivedSpan[]): AssembledTrace {
       started_at: (root ?? first).started_at,
       ...endOf(tree),
       ...said(endsOf(tree, calls)),
-      spans: [...written, ...beside].sort((a, b) => byStart(timed(a), timed(b))),
+      spans: [...written, ...beside].map(withDoubt).sort((a, b) => byStart(timed(a), timed(b))),
     },
     tools: catalogue(tree),
     session: sessionOf(tree),
