@@ -12,6 +12,8 @@ export const receivedSpan = z.object({
   trace_id: id,
   span_id: id,
   parent_span_id: id.nullable(),
+  /** It serves a request or a message, and nobody says whether its parent is in another process. */
+  entry: z.literal(true).optional(),
   name: z.string(),
   kind: z.enum(spanKinds),
   status: z.enum(spanStatuses),

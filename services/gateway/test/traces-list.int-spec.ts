@@ -39,7 +39,16 @@ async function insertTrace({
 
 /** A span of the trace `a`, received at second 7. */
 async function insertSpan(span: string, second: number, late: boolean, more: Record<string, unknown> = {}): Promise<void> {
-  const doc = { name: span, kind: 'CHAIN', status: 'OK', model: null, dialect: 'plain', ended_at: at(second + 1), ...more };
+  const doc = {
+    name: span,
+    kind: 'CHAIN',
+    status: 'OK',
+    model: null,
+    dialect: 'plain',
+    ended_at: at(second + 1),
+    parent_span_id: span === 'root' ? null : 'root',
+    ...more,
+  };
   await fixture.db.query(
     `INSERT INTO scoring.otel_spans (project, trace_id, span_id, sha, doc, parent, ended, started, late, at)
      VALUES ('default', 'a', $1, '\\x00', $2, $3, true, $4, $5, 'epoch'::timestamptz + $6::bigint * interval '1 microsecond')`,

@@ -61,7 +61,7 @@ export class ReceivedTraces {
     if (after !== null)
       where.require(`(started, span_id) > (${where.parameter(after.at)}::bigint, ${where.parameter(after.id)}::text)`);
     return this.db.query<ReceivedTraceSpan>(
-      `SELECT p.span_id, p.parent AS parent_span_id, p.doc ->> 'name' AS name, p.doc ->> 'kind' AS kind, p.doc ->> 'status' AS status, p.doc ->> 'model' AS model,
+      `SELECT p.span_id, p.doc ->> 'parent_span_id' AS parent_span_id, p.doc ->> 'name' AS name, p.doc ->> 'kind' AS kind, p.doc ->> 'status' AS status, p.doc ->> 'model' AS model,
          p.doc ->> 'dialect' AS dialect, p.session AS session_id, p.started AS started_at, (p.doc ->> 'ended_at')::bigint AS ended_at, p.late, ${micros('p.at')} AS received_at
        FROM (SELECT * FROM scoring.otel_spans WHERE ${where.toString()} ORDER BY started, span_id LIMIT ${limit + 1}) p ORDER BY p.started, p.span_id`,
       where.parameters,

@@ -50,7 +50,7 @@ export async function nameTraces(
     [JSON.stringify(named)],
   );
   const turned = await tx.query<TraceKey>(
-    `UPDATE scoring.otel_traces x SET state = CASE WHEN x.state = 'turned' THEN x.state ELSE 'named' END, reason = NULL, quiet_at = NULL,
+    `UPDATE scoring.otel_traces x SET state = CASE WHEN x.state = 'turned' THEN x.state ELSE 'named' END, reason = NULL, quiet_at = CASE WHEN x.orphans > 0 THEN x.quiet_at END,
        s = coalesce(x.s, r.s), t = CASE WHEN x.s IS NULL THEN r.t ELSE x.t END
      FROM (SELECT DISTINCT ON (project, trace_id) project, trace_id, s, t FROM json_to_recordset($1::json) AS r(project text, trace_id text, s uuid, t bigint)
        ORDER BY project, trace_id, s, t) r
