@@ -75,7 +75,12 @@ describe('a turn that names traces', () => {
     await receive(root('a'));
     await receive(tool('a', 'late', { status: 'ERROR', error: 'no' }));
     expect(answers()).toHaveLength(1);
-    expect(await pipeline.db.query('SELECT span_id FROM scoring.otel_spans WHERE late')).toEqual([{ span_id: 'late' }]);
+    await receive(tool('a', 'late', { status: 'ERROR', error: 'no' }), tool('a', 'later'));
+    expect(await pipeline.db.query('SELECT span_id FROM scoring.otel_spans WHERE late ORDER BY 1')).toEqual([
+      { span_id: 'late' },
+      { span_id: 'later' },
+    ]);
+    expect(await pipeline.db.query('SELECT spans, late FROM scoring.otel_traces')).toEqual([{ spans: 3, late: 2 }]);
     expect(await pipeline.db.query('SELECT type, doc FROM journal.events')).toEqual([
       { type: 'late_spans', doc: { trace_id: 'a' } },
     ]);

@@ -11,6 +11,8 @@ export const SUBJECT_ROOT = 'fm';
 export interface EventContract<Schema extends z.ZodType = z.ZodType, Tail extends readonly string[] = readonly string[]> {
   readonly type: string;
   readonly stream: StreamName;
+  /** Where an earlier version stored it: `migrate` moves what is still there. */
+  readonly formerStream?: StreamName;
   readonly summary: string;
   readonly publishers: readonly string[];
   readonly audience: 'services' | 'outside';

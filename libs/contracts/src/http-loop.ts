@@ -29,6 +29,9 @@ export const sessionsQuery = pageQuery.extend({
 
 export const trajectoryTurn = z.object({
   turn_index: z.int(),
+  ordinal: z
+    .int()
+    .describe('Its place among the turns of the session that are stored, from 1. It moves when an earlier turn comes late.'),
   accepted_at: micros,
   agent_version: z.string().nullable(),
   model: z.string().nullable(),
@@ -58,6 +61,10 @@ export const trajectoryQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1_000).default(200),
 });
 
+/** What is odd about a session as a whole, and what to do about it. */
+export const sessionWarning = z.object({ code: z.enum(['mixed_turns']), message: z.string() });
+export type SessionWarning = z.output<typeof sessionWarning>;
+
 /** The newest turns first asked, in ascending order. */
 export const sessionTrajectory = sessionSummary.extend({
   turns: z.array(trajectoryTurn),
@@ -65,6 +72,7 @@ export const sessionTrajectory = sessionSummary.extend({
   next_before: z.int().nullable(),
   series: z.array(metricSeries),
   notices: z.array(notice),
+  warnings: z.array(sessionWarning),
 });
 export type SessionTrajectory = z.output<typeof sessionTrajectory>;
 

@@ -131,12 +131,23 @@ export {
   journalQuery,
   type SessionSummary,
   type SessionTrajectory,
+  type SessionWarning,
   type TrajectoryTurn,
   type Episode,
   type Incident,
   type JournalEvent,
 } from './http-loop.js';
-export { receivedTrace, receivedTracesQuery, traceStates, type ReceivedTrace } from './http-traces.js';
+export {
+  receivedTrace,
+  receivedTraceSpans,
+  receivedTraceSpansQuery,
+  receivedTracesQuery,
+  traceIdText,
+  traceStates,
+  type ReceivedTrace,
+  type ReceivedTraceSpan,
+  type ReceivedTraceSpans,
+} from './http-traces.js';
 export { storedScores, storedScoresQuery, type StoredScores } from './http-calibration.js';
 export {
   costs,

@@ -77,7 +77,9 @@ const projectShape = z.strictObject({
     ),
   otlp_quiet_s: seconds
     .default(5)
-    .describe('Seconds without a further span after which a trace whose root span has ended is taken for whole.'),
+    .describe(
+      'Seconds without a further span after which a trace is taken for whole whose root span has ended, or, where the parent is in another service, the span that serves the request.',
+    ),
   revise_window_turns: count
     .default(50)
     .describe(

@@ -12,6 +12,8 @@ export const receivedSpan = z.object({
   trace_id: id,
   span_id: id,
   parent_span_id: id.nullable(),
+  /** It serves a request or a message, and nobody says whether its parent is in another process. */
+  entry: z.literal(true).optional(),
   name: z.string(),
   kind: z.enum(spanKinds),
   status: z.enum(spanStatuses),
@@ -39,7 +41,8 @@ export const spansReference = z.object({ body_ref: z.string().regex(/^[0-9a-f]{6
 
 export const spansReceived = defineEvent({
   type: 'spans.received',
-  stream: 'FM_TURNS',
+  stream: 'FM_SPANS',
+  formerStream: 'FM_TURNS',
   summary: 'Spans that came over OTLP, normalised and redacted. A span is (project, trace, span); the first one stays.',
   publishers: ['gateway'],
   audience: 'services',

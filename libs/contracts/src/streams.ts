@@ -1,5 +1,6 @@
 export type StreamName =
   | 'FM_TURNS'
+  | 'FM_SPANS'
   | 'FM_SCORES'
   | 'FM_REPORTS'
   | 'FM_NOTICES'
@@ -40,6 +41,15 @@ export const streams: readonly StreamContract[] = [
     name: 'FM_TURNS',
     kind: 'queue',
     summary: 'What agents say: ended turns, closed sessions, late scores.',
+    maxBytes: 2048 * MIB,
+    maxMessagesPerSubject: 50_000,
+    republish: false,
+    duplicateWindowS: LEAST_WINDOW_S,
+  },
+  {
+    name: 'FM_SPANS',
+    kind: 'queue',
+    summary: 'Spans that came over OpenTelemetry: however many there are, turns have their own room.',
     maxBytes: 2048 * MIB,
     maxMessagesPerSubject: 50_000,
     republish: false,

@@ -28,6 +28,7 @@ export function normaliseSpan(span: OtlpSpan, receivedAt: number, latest = Numbe
     trace_id: span.traceId,
     span_id: span.spanId,
     parent_span_id: span.parentSpanId,
+    ...(span.entry === undefined ? {} : { entry: span.entry }),
     name: get('name') ?? span.name,
     kind: get('kind') ?? 'OTHER',
     status: span.status.code,

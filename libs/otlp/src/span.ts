@@ -28,6 +28,11 @@ export interface OtlpSpan {
   readonly parentSpanId: string | null;
   /** The parent in another process, which may never be sent here: for example a front end that traces its requests. */
   readonly remoteParentSpanId?: string;
+  /**
+   * It serves a request or a message, and nobody says whether its parent is in another process: it most likely is. Absent where that is
+   * said, or it has no parent.
+   */
+  readonly entry?: true;
   readonly name: string;
   /** Nanoseconds since the epoch; null when missing or no time. */
   readonly start: bigint | null;

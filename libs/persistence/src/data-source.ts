@@ -7,6 +7,7 @@ import { OpenTelemetry1764500000004 } from './migrations/0004-opentelemetry.js';
 import { RulesAndRepair1764500000005 } from './migrations/0005-rules-and-repair.js';
 import { Trials1764500000006 } from './migrations/0006-trials.js';
 import { Replays1764500000007 } from './migrations/0007-replays.js';
+import { OtlpInView1764500000009 } from './migrations/0009-otlp-in-view.js';
 
 /**
  * bigint columns are numbers here: turn indices, microseconds and counters stay below 2^53 by schema. One that does not
@@ -46,6 +47,7 @@ export const migrations = [
   RulesAndRepair1764500000005,
   Trials1764500000006,
   Replays1764500000007,
+  OtlpInView1764500000009,
 ];
 
 /** A data source that is not connected yet. `-c role` makes every connection of the pool the service's own role. */

@@ -4,6 +4,7 @@ import { grantsOfOpenTelemetry } from './migrations/0004-opentelemetry.js';
 import { grantsOfRulesAndRepair } from './migrations/0005-rules-and-repair.js';
 import { grantsOfTrials } from './migrations/0006-trials.js';
 import { grantsOfReplays } from './migrations/0007-replays.js';
+import { grantsOfOtlpInView } from './migrations/0009-otlp-in-view.js';
 
 /** Role to what it is granted by all migrations together, in the words of GRANT. */
 export const grants: Readonly<Record<string, readonly string[]>> = joined(
@@ -13,6 +14,7 @@ export const grants: Readonly<Record<string, readonly string[]>> = joined(
   grantsOfRulesAndRepair,
   grantsOfTrials,
   grantsOfReplays,
+  grantsOfOtlpInView,
 );
 
 function joined(...steps: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string[]> {

@@ -41,7 +41,20 @@ describe('the command line', () => {
     const names = createProgram('0', () => undefined).commands.map((command) => command.name());
     expect(names.sort()).toEqual(
       ['up', 'doctor', 'migrate', 'turns', 'notices', 'sessions', 'episodes', 'incidents', 'journal', 'keys', 'settings']
-        .concat(['dead', 'gate', 'notice', 'scope', 'rules', 'sanitize', 'score', 'calibrate', 'costs', 'metrics', 'trial'])
+        .concat([
+          'dead',
+          'gate',
+          'notice',
+          'scope',
+          'rules',
+          'sanitize',
+          'score',
+          'calibrate',
+          'costs',
+          'metrics',
+          'trial',
+          'traces',
+        ])
         .sort(),
     );
   });
@@ -53,6 +66,7 @@ describe('the command line', () => {
     [['sessions', '--limit', '0']],
     [['sessions', '--limit', 'x']],
     [['sessions', '--format', 'xml']],
+    [['traces', '--state', 'lost']],
     [['keys', 'create']],
     [['dead', 'redrive', 'x']],
     [['gate', 'replay', '--gate-window', 'wide']],

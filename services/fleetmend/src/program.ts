@@ -12,6 +12,7 @@ import { registerOffline } from './commands/offline.js';
 import { registerRegress } from './commands/regress.js';
 import { registerSessions } from './commands/sessions.js';
 import { registerSettings } from './commands/settings.js';
+import { registerTraces } from './commands/traces.js';
 import { registerTurns } from './commands/turns.js';
 import { registerUp } from './commands/up.js';
 import type { Finish } from './exit-codes.js';
@@ -37,6 +38,7 @@ export function createProgram(version: string, finish: Finish): Command {
     registerMigrate,
     registerTurns,
     registerSessions,
+    registerTraces,
     registerNotices,
     registerLists,
     registerKeys,

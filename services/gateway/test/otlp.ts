@@ -138,14 +138,14 @@ export class SpanStream {
 
   /** The sequence of its last message. */
   async last(): Promise<number> {
-    return (await this.jsm.streams.info('FM_TURNS')).state.last_seq;
+    return (await this.jsm.streams.info('FM_SPANS')).state.last_seq;
   }
 
   /** Every `spans.received` after a sequence, checked against its contract, with the spans of those that refer to a body. */
   async since(sequence: number): Promise<PublishedSpans[]> {
     const published: PublishedSpans[] = [];
     for (let seq = sequence + 1, last = await this.last(); seq <= last; seq += 1) {
-      const message = await this.jsm.streams.getMessage('FM_TURNS', { seq });
+      const message = await this.jsm.streams.getMessage('FM_SPANS', { seq });
       if (message === null || !message.subject.endsWith(spansReceived.type)) continue;
       const event = spansReceived.schema.parse(parseJson(message.data).value);
       const reference = 'body_ref' in event ? event.body_ref : undefined;

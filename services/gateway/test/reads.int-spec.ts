@@ -121,6 +121,40 @@ describe('GET /v1/sessions/{id}', () => {
     expect([older.turns.length, older.next_before]).toEqual([1, null]);
   });
 
+  it('tells the place of each turn in the session, whatever the page and the indices', async () => {
+    const { db } = fixture;
+    await insertSession(db, 'timed');
+    for (const t of [7, 1_000_000_001, 1_000_000_009, 1_000_000_010]) await insertTurn(db, 'timed', t, { value: 1 });
+    const ordinals = async (query: string) =>
+      (await get(`/v1/sessions/timed${query}`)).body.turns.map(({ ordinal, turn_index: t }) => [ordinal, t % 1_000]);
+    expect(await ordinals('')).toEqual([
+      [1, 7],
+      [2, 1],
+      [3, 9],
+      [4, 10],
+    ]);
+    expect(await ordinals('?limit=2')).toEqual([
+      [3, 9],
+      [4, 10],
+    ]);
+    expect(await ordinals('?limit=2&before=1000000009')).toEqual([
+      [1, 7],
+      [2, 1],
+    ]);
+    expect(await ordinals('?before=7')).toEqual([]);
+  });
+
+  it('warns of turns that were sent beside turns that were made of root spans', async () => {
+    const { db } = fixture;
+    await insertSession(db, 'mixed');
+    await db.query("UPDATE scoring.sessions SET root_turns = true WHERE session = 'mixed'");
+    expect((await get('/v1/sessions/mixed')).body.warnings).toEqual([]);
+    await db.query("UPDATE scoring.sessions SET sent_turns = true WHERE session = 'mixed'");
+    expect((await get('/v1/sessions/mixed')).body.warnings).toEqual([
+      { code: 'mixed_turns', message: expect.stringContaining('otlp_turns') },
+    ]);
+  });
+
   it('knows no session of another project, and says what to do', async () => {
     expect(await get('/v1/sessions/foreign')).toMatchObject({
       status: 404,

@@ -18,7 +18,7 @@ describe('a stream that is full', () => {
     fixture = await openGateway();
     const stream = await SpanStream.open(fixture);
     const jsm = await jetstreamManager(await fixture.nats.connect());
-    await jsm.streams.update('FM_TURNS', { max_msgs_per_subject: 2 });
+    await jsm.streams.update('FM_SPANS', { max_msgs_per_subject: 2 });
     // Four traces of 300 KB: a message each.
     const body = requestOf(Array.from({ length: 12 }, (_, at) => spanOf(at % 4, at, 100_000)));
     const answer = await postTraces(fixture.url, body);
@@ -28,7 +28,7 @@ describe('a stream that is full', () => {
     expect((await fixture.call('GET', '/metrics')).text).toMatch(
       /fleetmend_otlp_spans_total\{outcome="refused",service="gateway"\} 6/,
     );
-    await jsm.streams.update('FM_TURNS', { max_msgs_per_subject: 100 });
+    await jsm.streams.update('FM_SPANS', { max_msgs_per_subject: 100 });
     expect(await postTraces(fixture.url, body)).toMatchObject({ status: 200, partial: undefined });
     expect(distinctSpans(await stream.spansSince(0))).toHaveLength(12);
   }, 60_000);

@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ReceivedSpan } from '#contracts';
-import { openGateway, type Fixture } from './fixture.js';
 import { logfireRequest } from './logfire.js';
-import { distinctSpans, postTraces, protobufOf, SpanStream, type OtlpAnswer } from './otlp.js';
+import { distinctSpans, protobufOf } from './otlp.js';
+import { PROTOBUF, spanGateway } from './span-gateway.js';
 
 const DATA = fileURLToPath(new URL('../../../../shared/data/otlp/', import.meta.url));
-const PROTOBUF = { 'content-type': 'application/x-protobuf' };
 
-let fixture: Fixture;
-let stream: SpanStream;
-
-beforeAll(async () => {
-  fixture = await openGateway();
-  stream = await SpanStream.open(fixture);
-}, 60_000);
-
-afterAll(async () => {
-  await fixture.close();
-}, 30_000);
-
-const post = (body: unknown, headers?: Record<string, string>): Promise<OtlpAnswer> => postTraces(fixture.url, body, headers);
+const { stream, post } = spanGateway();
 
 /** Every file below a folder of the recorded payloads. */
 function filesOf(folder: string, pattern: RegExp): string[] {

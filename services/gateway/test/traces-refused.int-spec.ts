@@ -1,30 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '#testing';
-import { openGateway, turn, type Fixture } from './fixture.js';
-import { distinctSpans, postTraces, protobufOf, requestOf, spanOf, SpanStream, type OtlpAnswer } from './otlp.js';
+import { openGateway, turn } from './fixture.js';
+import { distinctSpans, postTraces, protobufOf, requestOf, spanOf } from './otlp.js';
+import { PROTOBUF, spanGateway } from './span-gateway.js';
 import { insertKey } from './rows.js';
 
 const MIB = 1024 * 1024;
-const PROTOBUF = { 'content-type': 'application/x-protobuf' };
 const GZIP = { 'content-encoding': 'gzip' };
 const INVALID_ARGUMENT = 3;
 
-let fixture: Fixture;
-let stream: SpanStream;
-
-beforeAll(async () => {
-  fixture = await openGateway();
-  stream = await SpanStream.open(fixture);
-}, 60_000);
-
-afterAll(async () => {
-  await fixture.close();
-}, 30_000);
-
-const post = (body: unknown, headers?: Record<string, string>): Promise<OtlpAnswer> => postTraces(fixture.url, body, headers);
+const { open, stream, post } = spanGateway();
 
 describe('a body that is no OTLP', () => {
   const good = JSON.stringify(requestOf([spanOf(0, 0)]));
@@ -119,7 +107,7 @@ describe('a large body', () => {
   }, 60_000);
 
   it('is refused with 503 while too many others are being read, and small ones are not', async () => {
-    const holders = [holdOpen(fixture.url, 47 * MIB, 60 * MIB), holdOpen(fixture.url, 47 * MIB, 60 * MIB)];
+    const holders = [holdOpen(open().url, 47 * MIB, 60 * MIB), holdOpen(open().url, 47 * MIB, 60 * MIB)];
     await eventually(async () => (await heldBytes()) >= 94 * MIB, 20_000);
     expect(await post(padded(20 * MIB))).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/), code: 14 });
     expect((await post(requestOf([spanOf(3, 0)]))).status).toBe(200);
@@ -131,7 +119,7 @@ describe('a large body', () => {
 });
 
 async function heldBytes(): Promise<number> {
-  const { text } = await fixture.call('GET', '/metrics');
+  const { text } = await open().call('GET', '/metrics');
   return Number(/^fleetmend_otlp_held_bytes\{.*\} (\S+)$/m.exec(text)?.[1]);
 }
 
@@ -189,18 +177,18 @@ describe('while the broker is away', () => {
   it('nothing is said to be stored, and the same body is taken when it is back', async () => {
     const before = await stream.last();
     const body = requestOf([spanOf(5, 0), spanOf(5, 1)]);
-    await fixture.nats.stop();
+    await open().nats.stop();
     const answers = await Promise.all([post(body), post(protobufOf(body), PROTOBUF)]);
     for (const answer of answers)
       expect(answer).toMatchObject({ status: 503, code: 14, retryAfter: expect.stringMatching(/^\d+$/), partial: undefined });
     expect(answers[0].message).toContain('0 spans of this body are stored');
-    await fixture.nats.start();
+    await open().nats.start();
     await eventually(async () => (await post(body)).status === 200, 20_000);
     const stored = await eventually(() => stream.spansSince(before), 20_000);
     expect(distinctSpans(stored)).toHaveLength(2);
   }, 60_000);
 
   it('turns are still answered as turns are', async () => {
-    expect((await fixture.call('POST', '/v1/turns', { body: turn('beside', 0) })).status).toBe(202);
+    expect((await open().call('POST', '/v1/turns', { body: turn('beside', 0) })).status).toBe(202);
   });
 });

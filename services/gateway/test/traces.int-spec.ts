@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { openGateway, type Fixture } from './fixture.js';
-import { distinctSpans, postTraces, protobufOf, requestOf, spanOf, SpanStream, type OtlpAnswer } from './otlp.js';
+import { distinctSpans, protobufOf, requestOf, spanOf } from './otlp.js';
+import { PROTOBUF, spanGateway } from './span-gateway.js';
 
 const CASES = new URL('../../../../shared/data/cases/', import.meta.url);
-const PROTOBUF = { 'content-type': 'application/x-protobuf' };
 
-let fixture: Fixture;
-let stream: SpanStream;
-
-beforeAll(async () => {
-  fixture = await openGateway();
-  stream = await SpanStream.open(fixture);
-}, 60_000);
-
-afterAll(async () => {
-  await fixture.close();
-}, 30_000);
-
-const post = (body: unknown, headers?: Record<string, string>): Promise<OtlpAnswer> => postTraces(fixture.url, body, headers);
+const { open, stream, post } = spanGateway();
 
 const accepted = { status: 200, partial: undefined };
 
@@ -122,7 +109,7 @@ describe('POST /v1/traces', () => {
     const large = published.filter(({ reference }) => reference !== undefined);
     expect(new Set(large.map(({ reference }) => reference)).size).toBe(1);
     expect(large[0]?.spans.map(({ output }) => JSON.stringify(output).length > 1_900_000)).toEqual([true]);
-    expect(await fixture.db.query('SELECT 1 FROM edge.bodies WHERE hash = $1', [large[0]?.reference])).toHaveLength(1);
+    expect(await open().db.query('SELECT 1 FROM edge.bodies WHERE hash = $1', [large[0]?.reference])).toHaveLength(1);
   });
 
   it('cuts a span of more than 16 MiB, and says so', async () => {
@@ -137,7 +124,7 @@ describe('POST /v1/traces', () => {
 
   it('counts what it took and what it did not, per reason', async () => {
     await post(requestOf([spanOf(22, 0), { ...spanOf(22, 1), traceId: '' }]));
-    const { text } = await fixture.call('GET', '/metrics');
+    const { text } = await open().call('GET', '/metrics');
     expect(text).toMatch(/fleetmend_otlp_spans_total\{outcome="accepted",service="gateway"\} [1-9]/);
     expect(text).toMatch(/fleetmend_otlp_rejected_spans_total\{reason="[^"]*trace[^"]*",service="gateway"\} [1-9]/);
   });

@@ -82,6 +82,7 @@ function toSpan(fields: Fields, index: number): Span {
     ...(typeof fields.parent_span_id === 'string' ? { parent_span_id: fields.parent_span_id } : {}),
     ...(started === undefined ? {} : { started_at: started }),
     ...(ended === undefined ? {} : { ended_at: ended }),
+    ...(isRecord(fields.metadata) ? { metadata: fields.metadata } : {}),
   };
 }
 

@@ -18,6 +18,19 @@ const llm = {
 };
 
 describe('task_completion', () => {
+  it('costs a little where nobody recorded whether a call failed, and a failure where one was left', () => {
+    const of = (list: readonly CallFields[], doubtful: number) => {
+      const spans = calls(...list).map((one, at) => (at === doubtful ? { ...one, metadata: { outcome_unknown: true } } : one));
+      const doubted = trace(spans, answered);
+      const { value, code } = runCheck('task_completion', doubted, { turn: turn(doubted, done), earlierAnswers: [] });
+      return [value, code];
+    };
+    expect(of([{}, { tool: 'pay' }], 0)).toEqual([0.9, 'tool_outcome_unknown']);
+    expect(of([{}, {}], 0)).toEqual([1, 'ok']);
+    expect(of([{ error: 'e' }, {}], 1)).toEqual([0.7, 'tool_error_left']);
+    expect(of([{}, { tool: 'pay', error: 'e' }], 0)).toEqual([0.4, 'ended_on_tool_error']);
+  });
+
   it('is not applicable when nothing was recorded', () => {
     expect(score([])).toMatchObject({ status: 'not_applicable', value: null, code: 'no_evidence' });
   });

@@ -17,6 +17,7 @@ export const FACTORS = {
   actedWithoutWords: 0.9,
   endedOnToolError: 0.4,
   toolErrorLeft: 0.7,
+  toolOutcomeUnknown: 0.9,
   finalNotDone: 0.4,
 } as const;
 
@@ -128,14 +129,15 @@ function endsOnToolCall(trace: Trace, calls: readonly ToolCall[]): boolean {
   });
 }
 
-/** A failed call is recovered when the same tool succeeds later in the trace. */
+/** A failed or doubtful call is recovered when the same tool succeeds later in the trace. */
 function toolFact(calls: readonly ToolCall[]): Fact | undefined {
   const lastSuccess = new Map<string, number>();
   calls.forEach((call, at) => {
-    if (!call.failed) lastSuccess.set(call.tool, at);
+    if (!call.failed && !call.doubtful) lastSuccess.set(call.tool, at);
   });
-  const open = calls.filter((call, at) => call.failed && (lastSuccess.get(call.tool) ?? -1) < at);
-  if (open.length === 0) return undefined;
+  const left = calls.filter((call, at) => (call.failed || call.doubtful) && (lastSuccess.get(call.tool) ?? -1) < at);
+  const open = left.filter(({ failed }) => failed);
+  if (open.length === 0) return doubtFact(left);
   const faults: Fault[] = open.map((call) => ({ spanId: call.spanId, label: call.tool, why: 'failed', code: 'tool_error' }));
   const spans = open.map((call) => call.spanId);
   if (calls.at(-1)?.failed === true) {
@@ -151,6 +153,21 @@ function toolFact(calls: readonly ToolCall[]): Fact | undefined {
     code: 'tool_error_left',
     reason: `a tool error was not recovered: ${describe(faults)}`,
     spans,
+  };
+}
+
+/** Missing evidence is never a perfect score. */
+function doubtFact(calls: readonly ToolCall[]): Fact | undefined {
+  if (calls.length === 0) return undefined;
+  const faults: Fault[] = calls.map(({ spanId, tool }) => ({
+    ...{ spanId, label: tool, code: 'tool_outcome_unknown' },
+    why: 'answered with what reads like a failure',
+  }));
+  return {
+    factor: FACTORS.toolOutcomeUnknown,
+    code: 'tool_outcome_unknown',
+    reason: `whether a tool call failed was not recorded: ${describe(faults)}`,
+    spans: calls.map(({ spanId }) => spanId),
   };
 }
 

@@ -8,6 +8,8 @@ export interface ToolCall {
   readonly failed: boolean;
   /** False when nothing tells how the call went: no status, no output, no error, no end. */
   readonly outcomeKnown: boolean;
+  /** It was recorded as a success, with an answer that reads like a failure: nobody knows which. */
+  readonly doubtful: boolean;
 }
 
 /**
@@ -47,6 +49,7 @@ function toCall(span: Span): ToolCall {
     input: span.input,
     failed: hasFailed(span),
     outcomeKnown: isOutcomeKnown(span),
+    doubtful: !hasFailed(span) && span.metadata?.['outcome_unknown'] === true,
   };
 }
 

@@ -47,6 +47,34 @@ describe('tool_correctness', () => {
     expect(score(list)).toMatchObject({ status: 'scored', value, code, spans });
   });
 
+  describe('of calls that were recorded as successes and read like failures', () => {
+    const doubt = { metadata: { outcome_unknown: true } };
+    const scoreOf = (list: readonly CallFields[], doubtful: readonly number[], more: Record<string, unknown> = {}) => {
+      const of = trace(calls(...list).map((one, at) => (doubtful.includes(at) ? { ...one, ...doubt } : one)));
+      return runCheck('tool_correctness', of, { turn: turn(of, more), earlierAnswers: [] });
+    };
+
+    it('is not applicable while nothing is known to be wrong: it could only be too high', () => {
+      const score = scoreOf([{ input: 1 }, { input: 2 }], [1]);
+      expect(score).toMatchObject({ status: 'not_applicable', value: null, code: 'outcome_unknown' });
+      expect(score.reason).toMatch(/^1 of 2 tool calls .* "book" \(span a2\)\.$/);
+    });
+
+    it('counts what is known to be wrong, and does not judge them', () => {
+      expect(scoreOf([{ input: 1, error: 'no' }, { input: 2 }, { input: 3 }], [2])).toMatchObject({ value: 0.5, spans: ['a1'] });
+    });
+
+    it('counts one that is wrong whatever came of it', () => {
+      const tools = [{ name: 'find' }];
+      expect(scoreOf([{ tool: 'fly' }, { tool: 'find' }], [0], { tools })).toMatchObject({ value: 0.5, code: 'unknown_tool' });
+      expect(scoreOf([{ input: 1, error: 'no' }, { input: 1 }], [1])).toMatchObject({ value: 0, spans: ['a1', 'a2'] });
+    });
+
+    it('believes a failure before a doubt', () => {
+      expect(scoreOf([{ input: 1, error: 'no' }], [0])).toMatchObject({ value: 0, code: 'failed_call' });
+    });
+  });
+
   it('finds a tool that is not in the recorded catalogue, and asks nothing of an absent or empty one', () => {
     expect(score([{ tool: 'pay' }], { tools: [tool('book')] })).toMatchObject({ value: 0, code: 'unknown_tool', spans: ['a1'] });
     expect(score([{ tool: 'toString' }], { tools: [tool('book')] })).toMatchObject({ value: 0 });

@@ -2,7 +2,6 @@ import {
   AckPolicy,
   DeliverPolicy,
   DiscardPolicy,
-  JetStreamApiError,
   jetstreamManager,
   RetentionPolicy,
   StorageType,
@@ -20,6 +19,8 @@ import {
   type ConsumerContract,
   type StreamContract,
 } from '#contracts';
+import { CONSUMER_NOT_FOUND, found, STREAM_NOT_FOUND } from './found.js';
+import { moveEvents } from './move-events.js';
 
 /** Streams that keep up with more than this many unacknowledged messages per consumer: two batches each for 16 copies of a service. */
 const MAX_ACK_PENDING = 8_192;
@@ -72,18 +73,6 @@ export function differences(actual: object, wanted: object): string[] {
     .map(([key]) => key);
 }
 
-const STREAM_NOT_FOUND = 10_059;
-const CONSUMER_NOT_FOUND = 10_014;
-
-async function found<T>(question: Promise<T>, missing: number): Promise<T | null> {
-  try {
-    return await question;
-  } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === missing) return null;
-    throw error;
-  }
-}
-
 export interface TopologyOptions {
   readonly replicas: number;
   readonly ackWaitMs: number;
@@ -103,6 +92,8 @@ export async function applyTopology(nc: NatsConnection, options: TopologyOptions
       : await removeConsumer(jsm, contract);
     changes.push(...change);
   }
+  // What is in somebody's hands comes back after the acknowledgement time.
+  changes.push(...(await moveEvents(nc, jsm, 2 * options.ackWaitMs)));
   return changes;
 }
 

@@ -51,6 +51,17 @@ describe('an assembled trace', () => {
     expect(rootEnded).toBe(false);
   });
 
+  it('has the span that serves a request for a root where its parent is not there', () => {
+    const server = span('server', { parent_span_id: 'client', entry: true, started_at: 500 });
+    const alone = assembleTrace([server, span('a', { parent_span_id: 'server' })]);
+    expect([alone.rootEnded, alone.orphans, alone.trace.name]).toEqual([true, [], 'server']);
+    expect(alone.trace.spans[0]).toMatchObject({ parent_span_id: null, metadata: { remote_parent: 'client' } });
+    expect(alone.trace.spans[0]).not.toHaveProperty('entry');
+    const whole = assembleTrace([server, root(), child('client', { started_at: 100 })]);
+    expect(whole.trace.name).toBe('root');
+    expect(byId(whole.trace.spans, 'server')?.parent_span_id).toBe('client');
+  });
+
   it('below a parent in another process has a root, which hangs from that parent where it was sent too', () => {
     const server = span('server', { metadata: { remote_parent: 'client' }, started_at: 500 });
     const alone = assembleTrace([server, span('a', { parent_span_id: 'server' })]);

@@ -2,6 +2,7 @@ import type { ReceivedSpan, Span, Tool, Trace } from '#contracts';
 import type { Agent } from '../dialect.js';
 import type { SessionName } from '../session.js';
 import { byStart, distinctSpans } from './distinct.js';
+import { withDoubt } from './doubtful-outcome.js';
 import { endsOf } from './ends.js';
 import { listIn } from './list-in.js';
 import { sameCalls, type SameCalls } from './same-calls.js';
@@ -53,7 +54,7 @@ export function assembleTrace(spans: readonly ReceivedSpan[]): AssembledTrace {
       started_at: (root ?? first).started_at,
       ...endOf(tree),
       ...said(endsOf(tree, calls)),
-      spans: [...written, ...beside].sort((a, b) => byStart(timed(a), timed(b))),
+      spans: [...written, ...beside].map(withDoubt).sort((a, b) => byStart(timed(a), timed(b))),
     },
     tools: catalogue(tree),
     session: sessionOf(tree),
@@ -101,7 +102,7 @@ function timed(span: Span): { started_at: number; span_id: string } {
 
 /** Without what holds for the whole trace; a span that is no call of its own says so and counts as a step around one. */
 function plainSpan(span: ReceivedSpan, tree: SpanTree, { keeperOf, wrappers }: SameCalls): Span {
-  const { trace_id: _trace, dialect, session: _session, agent: _agent, tools: _tools, ended_at, ...rest } = span;
+  const { trace_id: _trace, dialect, session: _session, agent: _agent, tools: _tools, entry, ended_at, ...rest } = span;
   const call = keeperOf.get(span);
   const isCall = call === undefined && !wrappers.has(span);
   const parent = tree.parentOf.get(span)?.span_id ?? null;
@@ -114,7 +115,9 @@ function plainSpan(span: ReceivedSpan, tree: SpanTree, { keeperOf, wrappers }: S
       ...span.metadata,
       dialect,
       ...(call === undefined ? {} : { same_call_as: call.span_id }),
-      ...(parent === span.parent_span_id || span.parent_span_id === null ? {} : { missing_parent: span.parent_span_id }),
+      ...(parent === span.parent_span_id || span.parent_span_id === null
+        ? {}
+        : { [entry === true ? 'remote_parent' : 'missing_parent']: span.parent_span_id }),
     },
   };
 }

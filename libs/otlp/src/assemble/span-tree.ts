@@ -6,7 +6,7 @@ export interface SpanTree {
   readonly spans: readonly ReceivedSpan[];
   /** The span above, where it is there. */
   readonly parentOf: ReadonlyMap<ReceivedSpan, ReceivedSpan>;
-  /** Spans that name a parent which is not there. */
+  /** Spans that name a parent which is not there, and is in the same process as far as is known. */
   readonly orphans: readonly string[];
   /** The first span that names no parent, or one in another process that is not there. */
   readonly root: ReceivedSpan | undefined;
@@ -22,11 +22,16 @@ export function treeOf(spans: readonly ReceivedSpan[]): SpanTree {
   for (const span of spans) {
     const parent = byId.get(span.parent_span_id ?? remoteParentOf(span) ?? '');
     if (parent !== undefined && parent !== span) parentOf.set(span, parent);
-    else if (span.parent_span_id !== null) orphans.push(span.span_id);
+    else if (!hangsFromNothing(span)) orphans.push(span.span_id);
   }
   cutCircles(spans, parentOf);
-  const root = spans.find((span) => span.parent_span_id === null && !parentOf.has(span));
+  const root = spans.find((span) => hangsFromNothing(span) && !parentOf.has(span));
   return { spans, parentOf, orphans, root, top: root ?? spans.find((span) => !parentOf.has(span)) };
+}
+
+/** A root, also one whose parent is in another process, or most likely is: it serves a request. */
+function hangsFromNothing({ parent_span_id: parent, entry }: ReceivedSpan): boolean {
+  return parent === null || entry === true;
 }
 
 /** A parent in another process: that one may send its spans here too, and nothing is missing when it does not. */

@@ -120,6 +120,28 @@ describe('an OTLP body', () => {
     }
   });
 
+  it.each([
+    [2, undefined, true],
+    [5, 1, true],
+    ['SPAN_KIND_SERVER', undefined, true],
+    ['SPAN_KIND_CONSUMER', 0, true],
+    [2, 0x100, false],
+    [2, 0x300, false],
+    [1, undefined, false],
+    [3, undefined, false],
+    ['SPAN_KIND_CLIENT', undefined, false],
+    [undefined, undefined, false],
+  ])('takes a span of kind %p with flags %p for one that other processes ask (%p)', (kind, flags, isEntry) => {
+    const parent = 'a'.repeat(16);
+    const spans: (OtlpSpan | undefined)[] = [only(body(goodSpan({ parentSpanId: parent, kind, flags })))];
+    if (typeof kind === 'number') {
+      const ids = { traceId: bytesOf(TRACE), spanId: bytesOf(SPAN), parentSpanId: bytesOf(parent) };
+      spans.push(read(decodeTraces(encodeBody(encode('Span', { ...ids, kind, flags })), 'protobuf')).spans[0]);
+    }
+    for (const one of spans) expect(one?.entry).toBe(isEntry ? true : undefined);
+    expect(only(body(goodSpan({ kind, flags }))).entry).toBeUndefined();
+  });
+
   it('stops at each span that is rejected, for who shares the thread', () => {
     const { steps, rejected } = decodeTraces(json(body(0, goodSpan(), {}, 0)), 'json');
     expect([...steps].map((span) => span?.spanId ?? null)).toEqual([null, SPAN, null, null]);

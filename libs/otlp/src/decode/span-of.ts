@@ -49,16 +49,22 @@ export function spanOf(raw: unknown, { resource, scope }: Place): SpanResult {
 }
 
 /** Bits of `flags`: whether the sender knows if the parent is remote, and whether it is. */
+const KNOWS_REMOTE = 0x100;
 const IS_REMOTE = 0x300;
+/** SERVER and CONSUMER, as protobuf and JSON have them. */
+const ENTRY_KINDS: ReadonlySet<unknown> = new Set([2, 5, '2', '5', 'SPAN_KIND_SERVER', 'SPAN_KIND_CONSUMER']);
 
 function parentsOf(
   raw: JsonRecord,
   self: string,
   note: (text: string) => void,
-): Pick<OtlpSpan, 'parentSpanId' | 'remoteParentSpanId'> {
+): Pick<OtlpSpan, 'parentSpanId' | 'remoteParentSpanId' | 'entry'> {
   const parent = parentOf(member(raw, 'parentSpanId'), self, note);
-  const isRemote = (Number(member(raw, 'flags') ?? 0) & IS_REMOTE) === IS_REMOTE;
-  return parent !== null && isRemote ? { parentSpanId: null, remoteParentSpanId: parent } : { parentSpanId: parent };
+  const flags = Number(member(raw, 'flags') ?? 0);
+  if (parent === null) return { parentSpanId: null };
+  if ((flags & IS_REMOTE) === IS_REMOTE) return { parentSpanId: null, remoteParentSpanId: parent };
+  const isEntry = (flags & KNOWS_REMOTE) === 0 && ENTRY_KINDS.has(member(raw, 'kind'));
+  return { parentSpanId: parent, ...(isEntry ? { entry: true } : {}) };
 }
 
 function parentOf(value: unknown, self: string, note: (text: string) => void): string | null {

@@ -31,6 +31,7 @@ export const traceMessages: INamespace = {
         spanId: { id: 2, type: 'bytes' },
         parentSpanId: { id: 4, type: 'bytes' },
         name: { id: 5, type: 'string' },
+        kind: { id: 6, type: 'int32' },
         startTimeUnixNano: { id: 7, type: 'fixed64' },
         endTimeUnixNano: { id: 8, type: 'fixed64' },
         attributes: { id: 9, rule: 'repeated', type: 'KeyValue' },

@@ -5,14 +5,21 @@ const DIGITS = 2;
 
 /** One session for people: its turns with their scores, and its notices. */
 export function trajectoryText(session: SessionTrajectory): string {
-  const { turns, notices, standing } = session;
+  const { turns, notices, standing, warnings } = session;
   const head = `${session.session_id}: ${standing.length === 0 ? 'nothing stands' : `stands: ${standing.join(', ')}`}`;
   const older = session.next_before === null ? '' : `\n(older turns: --before ${session.next_before})`;
-  const parts = [head, table(turns, turnColumns) + older, notices.length === 0 ? 'no notices' : table(notices, noticeColumns)];
+  const said = warnings.map(({ code, message }) => `warning: ${code}: ${message}`);
+  const parts = [
+    head,
+    ...said,
+    table(turns, turnColumns) + older,
+    notices.length === 0 ? 'no notices' : table(notices, noticeColumns),
+  ];
   return parts.join('\n\n');
 }
 
 const turnColumns: readonly Column<TrajectoryTurn>[] = [
+  { title: 'ordinal', of: ({ ordinal }) => ordinal, right: true },
   { title: 'turn', of: ({ turn_index: turn }) => turn, right: true },
   { title: 'accepted', of: ({ accepted_at: at }) => when(at) },
   { title: 'fired', of: ({ fired }) => fired.join(', ') },

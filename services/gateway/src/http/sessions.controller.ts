@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
-import type { SessionSummary, SessionTrajectory, TrajectoryTurn } from '#contracts';
+import type { SessionSummary, SessionTrajectory, SessionWarning, TrajectoryTurn } from '#contracts';
 import type { Caller } from '../access/caller.js';
 import { Notices } from '../postgres/notices.js';
-import { Sessions, type SessionRow } from '../postgres/sessions.js';
+import { Sessions, type SessionDetail, type SessionRow } from '../postgres/sessions.js';
 import { CurrentCaller } from './current-caller.js';
 import { decodeCursor, pageOf } from './cursor.js';
 import { notFound } from './problem.js';
@@ -46,7 +46,14 @@ export class SessionsController {
     ]);
     const turns = newest.slice(0, query.limit).reverse();
     const more = newest.length > query.limit ? (turns[0]?.turn_index ?? null) : null;
-    return { ...shown(session), turns, next_before: more, series: seriesOf(turns, session.peaks), notices };
+    return {
+      ...shown(session),
+      turns,
+      next_before: more,
+      series: seriesOf(turns, session.peaks),
+      notices,
+      warnings: warningsOf(session),
+    };
   }
 }
 
@@ -54,6 +61,14 @@ function shown(row: SessionRow): SessionSummary {
   const { session_id, agent, first_at, last_turn_index, last_accepted_at, alerting, standing } = row;
   return { session_id, agent, first_at, last_turn_index, last_accepted_at, alerting, standing };
 }
+
+const MIXED: SessionWarning = {
+  code: 'mixed_turns',
+  message:
+    'Some turns of this session were sent, and some were made of root spans (otlp_turns). They are counted in one order, though the index of the first is a small number and that of the others a time: send all of them, or none.',
+};
+
+const warningsOf = ({ mixed }: SessionDetail): SessionWarning[] => (mixed ? [MIXED] : []);
 
 /** Values per metric and source, in turn order; with the peak that the gate counts. */
 function seriesOf(turns: readonly TrajectoryTurn[], peaks: Readonly<Record<string, number>>): Series[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { receivedTrace, receivedTracesQuery } from '#contracts';
+import { receivedTrace, receivedTraceSpans, receivedTraceSpansQuery, receivedTracesQuery, traceIdText } from '#contracts';
 import { ok, pageOf } from '../http/answers.js';
 import { defineRoute, type Named } from '../http/route.js';
 import { MEDIA_TYPES, TRACES_PATH } from './encoding.js';
@@ -53,5 +53,15 @@ export const otlpRoutes = {
     access: ['observe'],
     query: receivedTracesQuery,
     answers: [ok(pageOf('ReceivedTrace', receivedTrace), 'A page of traces.')],
+  }),
+  readTrace: defineRoute({
+    id: 'readTrace',
+    method: 'GET',
+    path: `${TRACES_PATH}/:id`,
+    summary: 'One trace that came over OTLP, with its spans by their start, late ones flagged; without what they hold.',
+    access: ['observe'],
+    params: z.object({ id: traceIdText }),
+    query: receivedTraceSpansQuery,
+    answers: [ok({ name: 'ReceivedTraceSpans', schema: receivedTraceSpans }, 'The trace, and a page of its spans.')],
   }),
 } as const;

@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import type { Caller } from '../access/caller.js';
 import { CurrentCaller } from '../http/current-caller.js';
-import { ProblemError, problemOf } from '../http/problem.js';
+import { notFound, ProblemError, problemOf } from '../http/problem.js';
 import { decodeCursor, pageOf } from '../http/cursor.js';
 import { Input, Route, type InputOf } from '../http/route.js';
 import { ReceivedTraces } from '../postgres/received-traces.js';
-import type { ReceivedTrace } from '#contracts';
+import type { ReceivedTrace, ReceivedTraceSpans } from '#contracts';
 import { exportResponse } from './answers.js';
 import type { ByteBudget } from './byte-budget.js';
 import { encodingOf, MEDIA_TYPES, type OtlpEncoding } from './encoding.js';
@@ -50,6 +50,22 @@ export class TracesController {
     const rows = await this.traces.list(project, filter, decodeCursor(cursor), limit);
     const { items, next_cursor } = pageOf(rows, limit, ({ last_at: at, id }) => ({ at, id }));
     return { items: items.map(({ id: _, ...trace }) => trace), next_cursor };
+  }
+
+  @Route(otlpRoutes.readTrace)
+  async readTrace(
+    @CurrentCaller() { project }: Caller,
+    @Input() { params, query }: InputOf<typeof otlpRoutes.readTrace>,
+  ): Promise<ReceivedTraceSpans> {
+    const { cursor, limit, late } = query;
+    const trace = await this.traces.find(project, params.id);
+    if (trace === undefined)
+      throw notFound(
+        'No span of this trace is stored, and no turn names it. One that was accepted a moment ago appears as soon as scoring has read it.',
+      );
+    const which = { project, trace: trace.trace_id, late: late === 'true' };
+    const rows = await this.traces.spans(which, decodeCursor(cursor), limit);
+    return { trace, ...pageOf(rows, limit, ({ started_at: at, span_id: id }) => ({ at, id })) };
   }
 }
 

@@ -1,12 +1,11 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { InfrastructureError } from '#messaging';
 import { everySecond, type Repetition } from '#service';
 import { ProviderHealth } from '../jobs/provider-health.js';
 import { JobStore } from '../postgres/job-store.js';
 import { ProviderStore } from '../postgres/provider-store.js';
 import { VerifierStore } from '../postgres/verifier-store.js';
 import { Verifiers } from '../verifiers.js';
-import { messageOf } from './failures.js';
+import { messageOf, quietly } from './failures.js';
 
 /** What one run answers at most before it lets the next begin. */
 const PAGES = 100;
@@ -56,14 +55,8 @@ export class AnswerWait implements OnApplicationBootstrap, OnApplicationShutdown
     this.verifiers.refresh(await this.verifierStore.known());
   }
 
-  /** The next tick tries again. A database that is away is said by the consumers; anything else is for somebody to look at. */
-  private async quietly(job: () => Promise<void>): Promise<void> {
-    try {
-      await job();
-    } catch (error) {
-      if (error instanceof InfrastructureError) this.logger.debug(messageOf(error));
-      else this.logger.warn(`time-outs of scores: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-    }
+  private quietly(job: () => Promise<void>): Promise<void> {
+    return quietly(this.logger, 'time-outs of scores', job);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Logger } from '@nestjs/common';
 import { InfrastructureError } from '#messaging';
 import { isWorthRerunning } from '#persistence';
 
@@ -9,4 +10,17 @@ export function mayPass(error: unknown): boolean {
 /** What a thrown value says in one line. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * One of the jobs of a tick: the next tick tries again. A database that is away is said by the consumers; anything else is for somebody
+ * to look at.
+ */
+export async function quietly(logger: Pick<Logger, 'debug' | 'warn'>, what: string, job: () => Promise<unknown>): Promise<void> {
+  try {
+    await job();
+  } catch (error) {
+    if (error instanceof InfrastructureError) logger.debug(messageOf(error));
+    else logger.warn(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
 }

@@ -3,7 +3,7 @@ import { UnitOfWork } from '#persistence';
 import { everySecond, type Repetition } from '#service';
 import { ScoreStore } from '../postgres/score-store.js';
 import { OVERDUE_ROWS, TurnStore } from '../postgres/turn-store.js';
-import { mayPass, messageOf } from './failures.js';
+import { mayPass, messageOf, quietly } from './failures.js';
 
 /** Scoring is the only owner of time-outs: what waited for traces long enough is scored on what is there. */
 @Injectable()
@@ -31,17 +31,8 @@ export class TraceWait implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   async tick(): Promise<void> {
-    await this.quietly(() => this.answerOverdue());
-    await this.quietly(() => this.work.run((tx) => this.scores.attachStray(tx)));
-  }
-
-  /** A database that is away is said by the consumers; the next tick tries again. */
-  private async quietly(job: () => Promise<void>): Promise<void> {
-    try {
-      await job();
-    } catch (error) {
-      this.logger.debug(messageOf(error));
-    }
+    await quietly(this.logger, 'turns that wait for traces', () => this.answerOverdue());
+    await quietly(this.logger, 'scores that missed their turns', () => this.work.run((tx) => this.scores.attachStray(tx)));
   }
 
   private async answerOverdue(): Promise<void> {

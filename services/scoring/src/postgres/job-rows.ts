@@ -2,7 +2,7 @@ import type { Tier } from '#contracts';
 import type { Lane } from '#domain/scoring';
 import type { Transaction } from '#persistence';
 import { NOBODY } from './score-rows.js';
-import type { Key } from './turn-rows.js';
+import { keysJson, type Key } from './turn-rows.js';
 
 /** The provider of outcomes. */
 export const VERIFIER = 'verifier';
@@ -41,4 +41,15 @@ export async function insertJobs(tx: Transaction, jobs: readonly NewJob[]): Prom
     [JSON.stringify(jobs)],
   );
   return true;
+}
+
+/** Takes jobs away from whoever does them: what comes of it then is not saved, and they are done anew. */
+export async function releaseJobs(tx: Transaction, tier: Tier, keys: readonly Key[]): Promise<void> {
+  await tx.query(
+    `WITH held AS (SELECT j.s, j.t, j.tier, j.provider FROM scoring.score_jobs j JOIN json_to_recordset($1::json) AS k(s uuid, t bigint) USING (s, t)
+       WHERE j.tier = ${tier} AND j.lease IS NOT NULL ORDER BY j.s, j.t, j.tier, j.provider FOR UPDATE OF j)
+     UPDATE scoring.score_jobs j SET lease = NULL, leased_until = NULL, claims = 0, reserved_usd = 0 FROM held h
+     WHERE j.s = h.s AND j.t = h.t AND j.tier = h.tier AND j.provider = h.provider`,
+    [keysJson(keys)],
+  );
 }

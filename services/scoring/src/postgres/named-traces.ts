@@ -1,12 +1,11 @@
 import type { Trace, Turn } from '#contracts';
-import { derivedId } from '#domain/ids';
 import { cutToFit, stringifyTurn } from '#ingest';
 import { assembleTrace, type AssembledTrace } from '#otlp';
 import type { Transaction } from '#persistence';
 import type { Answerable } from './open-tier.js';
 import { loadSpans, lockTraces, traceKeys, traceName, tracesJson, type TraceKey } from './otel-spans.js';
 import { missingTraces } from '../named-in-turn.js';
-import { keyOf, keysJson, type ConfiguredTurn, type Key } from './turn-rows.js';
+import { keyOf, keysJson, mixedTurns, type ConfiguredTurn, type Key } from './turn-rows.js';
 
 /** Larger turns are cut by the digest rule, as the gateway does. */
 const TURN_BYTES_MAX = 16 * 1024 * 1024;
@@ -51,7 +50,7 @@ export async function nameTraces(
     [JSON.stringify(named)],
   );
   const turned = await tx.query<TraceKey>(
-    `UPDATE scoring.otel_traces x SET state = CASE WHEN x.state = 'turned' THEN x.state ELSE 'named' END, reason = NULL, quiet_at = NULL,
+    `UPDATE scoring.otel_traces x SET state = CASE WHEN x.state = 'turned' THEN x.state ELSE 'named' END, reason = NULL, quiet_at = CASE WHEN x.orphans > 0 THEN x.quiet_at END,
        s = coalesce(x.s, r.s), t = CASE WHEN x.s IS NULL THEN r.t ELSE x.t END
      FROM (SELECT DISTINCT ON (project, trace_id) project, trace_id, s, t FROM json_to_recordset($1::json) AS r(project text, trace_id text, s uuid, t bigint)
        ORDER BY project, trace_id, s, t) r
@@ -60,7 +59,7 @@ export async function nameTraces(
   );
   const mixed = new Set((turned as (TraceKey & { mixed: boolean })[]).filter((one) => one.mixed).map(traceName));
   for (const { project, trace_id, s, t, session } of named.filter((one) => mixed.has(traceName(one))))
-    tx.journal({ id: derivedId('mixed_turns', project, s), project, type: 'mixed_turns', s, session, t, doc: { trace_id } });
+    tx.journal(mixedTurns({ s, t, project, session, trace_id }));
   return whollyNamed(tx, turns);
 }
 

@@ -6,7 +6,7 @@ import { looksBack, scoreTier, signalsOf, type SentScore, type TierScore } from 
 import type { TurnConfig } from '../turn-config.js';
 import { emitScored } from './emit-scored.js';
 import { insertJobs, type NewJob } from './job-rows.js';
-import { NOBODY, saveScores } from './score-rows.js';
+import { NOBODY, saveScores, type ScoreRow } from './score-rows.js';
 import { keyOf, keysJson, type Key } from './turn-rows.js';
 
 /** A turn whose tier is to be answered, with what the answer needs. */
@@ -50,23 +50,30 @@ export async function openTier(
     const context = { earlierAnswers: earlier.get(keyOf(one)) ?? [], sent: sent.get(keyOf(one)) ?? [] };
     return { ...one, scores: scoreTier(one.turn, tier, one.config, context) };
   });
-  await saveScores(
-    tx,
-    opened.flatMap(({ s, t, scores }) =>
-      scores.map(({ score, place }, ordinal) => ({
-        ...{ s, t, tier, ordinal, score },
-        provider: score.status === 'pending' ? (place?.provider ?? NOBODY) : null,
-      })),
-    ),
-  );
+  await saveScores(tx, scoreRowsOf(opened, tier));
   const made = await insertJobs(
     tx,
     opened.flatMap((one) => jobsOf(one, tier)),
   );
-  const waiting = opened.filter(({ scores }) => scores.some(({ place }) => place !== null));
+  const waiting = opened.filter(needsOthers);
   await wait(tx, tier, waiting);
   for (const one of opened) if (!waiting.includes(one)) emitFirst(tx, tier, one);
   return made;
+}
+
+/** Scores as they are stored, in their order from `first` on. */
+export function scoreRowsOf(opened: readonly Opened[], tier: Tier, first = 0): ScoreRow[] {
+  return opened.flatMap(({ s, t, scores }) =>
+    scores.map(({ score, place }, index) => ({
+      ...{ s, t, tier, ordinal: first + index, score },
+      provider: score.status === 'pending' ? (place?.provider ?? NOBODY) : null,
+    })),
+  );
+}
+
+/** Whether some of its values are made by somebody else, and worth waiting for. */
+export function needsOthers({ scores }: Opened): boolean {
+  return scores.some(({ place }) => place !== null);
 }
 
 function emitFirst(tx: Transaction, tier: Exclude<Tier, 0>, one: Opened): void {
@@ -95,7 +102,18 @@ export function jobsOf({ s, t, project, config, scores }: Opened, tier: Tier): N
   return [...jobs.values()];
 }
 
+/** A tier that waits for its first answer. */
 async function wait(tx: Transaction, tier: Exclude<Tier, 0>, turns: readonly Opened[]): Promise<void> {
+  if (turns.length === 0) return;
+  await awaitValues(tx, tier, turns);
+  await tx.query(
+    `UPDATE scoring.turns SET answered_${tier} = 0 FROM json_to_recordset($1::json) AS k(s uuid, t bigint) WHERE turns.s = k.s AND turns.t = k.t`,
+    [keysJson(turns)],
+  );
+}
+
+/** The tier's next answer is given when all values are there, or `report_wait_s` is over. */
+export async function awaitValues(tx: Transaction, tier: Exclude<Tier, 0>, turns: readonly Opened[]): Promise<void> {
   if (turns.length === 0) return;
   const rows = turns.map(({ s, t, config, traceparent }) => ({
     ...{ s, t, traceparent: traceparent ?? null },
@@ -106,10 +124,6 @@ async function wait(tx: Transaction, tier: Exclude<Tier, 0>, turns: readonly Ope
      SELECT s, t, ${tier}, now() + make_interval(secs => wait_s), traceparent
      FROM json_to_recordset($1::json) AS r(s uuid, t bigint, wait_s float8, traceparent text) ORDER BY s, t ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows)],
-  );
-  await tx.query(
-    `UPDATE scoring.turns SET answered_${tier} = 0 FROM json_to_recordset($1::json) AS k(s uuid, t bigint) WHERE turns.s = k.s AND turns.t = k.t`,
-    [keysJson(turns)],
   );
 }
 

@@ -42,11 +42,16 @@ export interface RootTurn extends AcceptedTurn {
   readonly partial: boolean;
 }
 
-/** Traces that nobody has claimed, and that have had no further span for a while, the longest first: as many as fit, at least one. */
-export function quietTraces(tx: Transaction): Promise<TraceKey[]> {
-  return tx.query<TraceKey>(
-    `SELECT project, trace_id FROM (
-       SELECT project, trace_id, quiet_at, sum(bytes) OVER (ORDER BY quiet_at, project, trace_id) - bytes AS before FROM scoring.otel_traces
+/** `named`: a turn waits for it. */
+export interface QuietTrace extends TraceKey {
+  readonly named: boolean;
+}
+
+/** Traces that have had no further span for a while, and that are nobody's or not whole, the longest first: as many as fit, at least one. */
+export function quietTraces(tx: Transaction): Promise<QuietTrace[]> {
+  return tx.query<QuietTrace>(
+    `SELECT project, trace_id, state NOT IN ('open', 'unassigned') AS named FROM (
+       SELECT project, trace_id, state, quiet_at, sum(bytes) OVER (ORDER BY quiet_at, project, trace_id) - bytes AS before FROM scoring.otel_traces
        WHERE quiet_at <= now() ORDER BY quiet_at, project, trace_id LIMIT ${QUIET_ROWS}) q
      WHERE before < ${TRACE_BYTES_MAX} ORDER BY quiet_at, project, trace_id`,
   );
@@ -110,7 +115,7 @@ function readQuiet(tx: Transaction, keys: readonly TraceKey[]): Promise<Quiet[]>
   return tx.query<Quiet>(
     `SELECT x.project, x.trace_id, x.root, x.session, x.spans, x.bytes, x.accepted_us, extract(epoch FROM now() - x.last_at)::float8 AS quiet_s
      FROM scoring.otel_traces x JOIN json_to_recordset($1::json) AS k(project text, trace_id text) USING (project, trace_id)
-     WHERE x.quiet_at <= now() ORDER BY x.project, x.trace_id`,
+     WHERE x.quiet_at <= now() AND x.state IN ('open', 'unassigned') ORDER BY x.project, x.trace_id`,
     [tracesJson(keys)],
   );
 }
@@ -139,6 +144,7 @@ async function lockPlaces(tx: Transaction, turns: readonly Assembled[]): Promise
   await saveSessions(
     tx,
     turns.map(({ one, found, s, session }) => ({ s, project: one.project, turn: { session_id: session, agent: found.agent } })),
+    'root_turns',
   );
   await lockSessions(tx, [...new Set(turns.map(({ s }) => s))].sort());
   await tx.query('SELECT project FROM scoring.budgets WHERE project = ANY($1) ORDER BY project FOR UPDATE', [
@@ -197,6 +203,17 @@ function turnOf({ one: { project, trace_id: traceId, root, accepted_us }, found,
     traceId,
     partial: !root,
   };
+}
+
+/** Those that turns name have been looked at: what is missing of them may come yet. */
+export async function namedWereQuiet(tx: Transaction, keys: readonly TraceKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await lockTraces(tx, keys);
+  await tx.query(
+    `UPDATE scoring.otel_traces x SET quiet_at = NULL FROM json_to_recordset($1::json) AS k(project text, trace_id text)
+     WHERE x.project = k.project AND x.trace_id = k.trace_id AND x.quiet_at <= now() AND x.state NOT IN ('open', 'unassigned')`,
+    [tracesJson(keys)],
+  );
 }
 
 /** A trace that no other look would make a turn of: it stays, with the reason. */

@@ -43,6 +43,21 @@ export async function saveScores(tx: Transaction, rows: readonly ScoreRow[]): Pr
   );
 }
 
+/** Scores of one tier of a turn about some of its traces, or about all. */
+export interface TraceScores extends TierKey {
+  readonly traces: readonly string[] | 'all';
+}
+
+/** What was said about traces that are not what they were. Values for whole turns stay. */
+export async function forgetScores(tx: Transaction, about: readonly TraceScores[]): Promise<void> {
+  await tx.query(
+    `DELETE FROM scoring.scores c USING json_to_recordset($1::json) AS k(s uuid, t bigint, tier smallint, traces json)
+     WHERE c.s = k.s AND c.t = k.t AND c.tier = k.tier AND c.trace <> ''
+       AND (k.traces IS NULL OR c.trace IN (SELECT json_array_elements_text(k.traces)))`,
+    [JSON.stringify(about.map(({ s, t, tier, traces }) => ({ s, t, tier, traces: traces === 'all' ? null : traces })))],
+  );
+}
+
 type LoadedScore = TierKey & Omit<Score, 'trace_id'> & { readonly trace: string };
 
 /** The scores of tiers, in their order. */

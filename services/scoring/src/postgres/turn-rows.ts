@@ -1,7 +1,7 @@
 import type { Turn } from '#contracts';
 import { derivedId } from '#domain/ids';
 import { jsonBytes, stringifyJson } from '#ingest';
-import type { Transaction } from '#persistence';
+import type { JournalEntry, Transaction } from '#persistence';
 import type { AcceptedTurn } from '../accepted-turn.js';
 import { awaitsTraces } from '../named-in-turn.js';
 import type { TurnConfig } from '../turn-config.js';
@@ -14,8 +14,8 @@ export interface ConfiguredTurn extends AcceptedTurn {
   readonly rules: AdmissionRules;
   readonly acceptHostOutcome: boolean;
   readonly verify: boolean;
-  /** Made of a trace whose root span never came. */
-  readonly partial?: boolean;
+  /** Made of a trace by itself (`otlp_turns`); `partial`: its root span never came. Absent: it was sent. */
+  readonly ofTrace?: { readonly partial: boolean };
 }
 
 interface NamedAgent {
@@ -46,25 +46,65 @@ export async function saveConfigs(tx: Transaction, turns: readonly ConfiguredTur
   );
 }
 
+/** How turns came about: sent, or made of root spans. */
+export type Making = 'sent_turns' | 'root_turns';
+
+/**
+ * Sessions are made where there are none. Returns those for which it was not known yet that they have turns of this making; what others
+ * write beside us is returned too, rather than missed.
+ */
 export async function saveSessions(
   tx: Transaction,
   turns: readonly { readonly s: string; readonly project: string; readonly turn: Pick<Turn, 'session_id'> & NamedAgent }[],
-): Promise<void> {
+  making: Making,
+): Promise<string[]> {
   const rows = new Map(
     turns.map(({ s, project, turn }) => [s, { s, project, session: turn.session_id, agent: turn.agent?.id ?? null }]),
   );
-  await tx.query(
-    `INSERT INTO scoring.sessions (s, project, session, agent)
-     SELECT s, project, session, agent FROM json_to_recordset($1::json) AS r(s uuid, project text, session text, agent text) ORDER BY s ON CONFLICT DO NOTHING`,
+  const unmarked = await tx.query<{ s: string }>(
+    `WITH r AS (SELECT s, project, session, agent FROM json_to_recordset($1::json) AS r(s uuid, project text, session text, agent text)),
+       marked AS (SELECT x.s FROM scoring.sessions x JOIN r USING (s) WHERE x.${making}),
+       made AS (INSERT INTO scoring.sessions (s, project, session, agent, ${making}) SELECT s, project, session, agent, true FROM r ORDER BY s ON CONFLICT DO NOTHING RETURNING s)
+     SELECT s FROM r WHERE NOT EXISTS (SELECT 1 FROM marked WHERE marked.s = r.s) AND NOT EXISTS (SELECT 1 FROM made WHERE made.s = r.s) ORDER BY s`,
     [JSON.stringify([...rows.values()])],
   );
+  return unmarked.map(({ s }) => s);
+}
+
+/** Sessions have turns of this making now. One that has turns of both is journaled, once. The sessions are locked by the caller. */
+export async function markSessions(
+  tx: Transaction,
+  turns: readonly Pick<ConfiguredTurn, 's' | 't' | 'project' | 'turn'>[],
+  unmarked: readonly string[],
+  making: Making,
+): Promise<void> {
+  if (unmarked.length === 0) return;
+  const mixed = await tx.query<{ s: string; mixed: boolean }>(
+    `UPDATE scoring.sessions SET ${making} = true WHERE s = ANY($1::uuid[]) RETURNING s, sent_turns AND root_turns AS mixed`,
+    [unmarked],
+  );
+  const both = new Set(mixed.flatMap((row) => (row.mixed ? [row.s] : [])));
+  for (const { s, t, project, turn } of turns)
+    if (both.delete(s)) tx.journal(mixedTurns({ s, t, project, session: turn.session_id }));
+}
+
+/** A session whose turns are both sent and made of root spans. */
+export function mixedTurns({ s, t, project, session, ...doc }: MixedTurn): JournalEntry {
+  return { id: derivedId('mixed_turns', project, s), project, type: 'mixed_turns', s, session, t, doc };
+}
+
+interface MixedTurn extends Key {
+  readonly project: string;
+  readonly session: string;
+  readonly trace_id?: string;
 }
 
 /** @param open whether tier 1 is answered with the turn, unless it waits for its traces */
 export function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[], open = true): Promise<Key[]> {
-  const rows = turns.map(({ s, t, project, acceptedAt, sha, configId, traceWaitS, turn }) => ({
+  const rows = turns.map(({ s, t, project, acceptedAt, sha, configId, traceWaitS, turn, ofTrace }) => ({
     ...{ s, t, project, accepted_us: acceptedAt, sha, config: configId },
     wait_s: awaitsTraces(turn) ? traceWaitS : null,
+    partial: ofTrace?.partial ?? false,
     agent_version: turn.agent?.version ?? null,
     model: turn.agent?.model ?? null,
     end_state: replayInput(turn),
@@ -72,9 +112,9 @@ export function insertTurns(tx: Transaction, turns: readonly ConfiguredTurn[], o
     final: turn.final === true,
   }));
   return tx.query<Key>(
-    `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, wait_until, answered_1, agent_version, model, end_state, scope_hints, final)
-     SELECT s, t, project, accepted_us, decode(sha, 'hex'), config, now() + make_interval(secs => wait_s), (wait_s IS NULL AND $2)::int, agent_version, model, end_state, scope_hints, final
-     FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, accepted_us bigint, sha text, config text, wait_s float8, agent_version text, model text, end_state jsonb, scope_hints jsonb, final boolean)
+    `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, wait_until, answered_1, partial, agent_version, model, end_state, scope_hints, final)
+     SELECT s, t, project, accepted_us, decode(sha, 'hex'), config, now() + make_interval(secs => wait_s), (wait_s IS NULL AND $2)::int, partial, agent_version, model, end_state, scope_hints, final
+     FROM json_to_recordset($1::json) AS r(s uuid, t bigint, project text, accepted_us bigint, sha text, config text, wait_s float8, partial boolean, agent_version text, model text, end_state jsonb, scope_hints jsonb, final boolean)
      ORDER BY s, t ON CONFLICT DO NOTHING RETURNING s, t`,
     [stringifyJson(rows), open],
   );

@@ -26,6 +26,7 @@ import {
   journalConflicts,
   keyOf,
   keysJson,
+  markSessions,
   saveConfigs,
   saveSessions,
   type ConfiguredTurn,
@@ -57,15 +58,20 @@ export class TurnStore {
     return new Map(rows.map(({ project, hash, body }) => [bodyKey(project, hash), body]));
   }
 
-  /** Stores new turns and answers their first tier; known ones change nothing. `turns` is sorted by key. Returns whether jobs were made. */
+  /**
+   * Stores new turns and answers their first tier; known ones change nothing. `turns` is sorted by key, and all are sent, or all made of
+   * traces. Returns whether jobs were made.
+   */
   async accept(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<boolean> {
     const distinct = new Map<string, ConfiguredTurn>();
     for (const one of turns) if (!distinct.has(keyOf(one))) distinct.set(keyOf(one), one);
     const first = [...distinct.values()];
     await saveConfigs(tx, first);
-    await saveSessions(tx, first);
+    const making = first.some(({ ofTrace }) => ofTrace !== undefined) ? 'root_turns' : 'sent_turns';
+    const unmarked = await saveSessions(tx, first, making);
     const looking = first.flatMap(({ s, config }) => (looksBack(config) ? [s] : []));
-    await lockSessions(tx, [...new Set([...looking, ...pacedSessions(first)])].sort());
+    await lockSessions(tx, [...new Set([...unmarked, ...looking, ...pacedSessions(first)])].sort());
+    await markSessions(tx, first, unmarked, making);
     const inserted = new Set((await insertTurns(tx, first)).map(keyOf));
     const fresh = first.filter((one) => inserted.has(keyOf(one)));
     await insertBodies(tx, fresh);
@@ -79,7 +85,9 @@ export class TurnStore {
     const waiting = admitted.filter((one) => awaitsTraces(one.turn));
     await lockNamed(tx, later, [...waiting, ...later]);
     const whole = await nameTraces(tx, waiting);
-    const ready = admitted.filter((one) => !waiting.includes(one)).map((one) => ({ ...one, partial: one.partial ?? false }));
+    const ready = admitted
+      .filter((one) => !waiting.includes(one))
+      .map((one) => ({ ...one, partial: one.ofTrace?.partial ?? false }));
     const asked = await openTier(tx, 1, ready, sentByTurn(ready, sent));
     await attachToNew(tx, sent);
     const verified = await insertJobs(
@@ -98,7 +106,7 @@ export class TurnStore {
   async acceptReplays(tx: Transaction, turns: readonly ConfiguredTurn[]): Promise<void> {
     const first = [...new Map([...turns].reverse().map((one) => [keyOf(one), one])).values()].sort(byKey);
     await saveConfigs(tx, first);
-    await saveSessions(tx, first);
+    await saveSessions(tx, first, 'sent_turns');
     const inserted = new Set((await insertTurns(tx, first, false)).map(keyOf));
     await insertBodies(
       tx,
