@@ -63,3 +63,8 @@ export function noticeId(atMs: number, random: string): string {
 export function contentHash(text: string): string {
   return sha256(text).toString('hex', 0, 16);
 }
+
+/** A rule that a repair writes is named after its episode, which has one at most. */
+export function ruleIdOf(episode: string): string {
+  return `r-${episode.replace(/^e-/, '')}`;
+}
