@@ -38,7 +38,7 @@ describe('the assignment of a repair', () => {
       list: Array.from({ length: 60 }, (_, at) => at),
     };
     const { task_summary, task } = told({ task_summary: `  pay\n the bill ${'x'.repeat(900)}`, end_state, agent_version: '2' });
-    expect([...String(task_summary)]).toHaveLength(600);
+    expect(Array.from(String(task_summary))).toHaveLength(600);
     expect(task).toMatchObject({
       agent_version: '2',
       end_state: { user: 'ann', api_key: '[redacted]', deep: { authToken: '[redacted]' } },

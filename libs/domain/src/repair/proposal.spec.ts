@@ -53,7 +53,7 @@ describe('a proposed rule', () => {
   });
   it('is sanitised and cut before it is stored', () => {
     const drafted = draftRule(proposed({ rule: `\u001b[31mCheck ${'first '.repeat(600)}` }), context());
-    expect(drafted.accepted && [...drafted.draft.rule].length).toBe(2_000);
+    expect(drafted.accepted && Array.from(drafted.draft.rule).length).toBe(2_000);
     expect(drafted.accepted && drafted.draft.rule.startsWith('Check')).toBe(true);
   });
   it('has the same hash as one that reads the same', () => {

@@ -30,7 +30,7 @@ describe('what a trace shows to a repair', () => {
   it('has no secrets, no control characters, and no part longer than 2000 characters', () => {
     const input = { password: 'hunter2', text: `\u001b[31m${'x'.repeat(10_000)}` };
     const [call] = (traceView(traceFacts({ trace: { spans: [span('a', { input })] } })) as View).tool_calls;
-    expect([...(call?.input ?? '')]).toHaveLength(2_000);
+    expect(Array.from(call?.input ?? '')).toHaveLength(2_000);
     expect(call?.input).toContain('"password":"[redacted]"');
     expect(call?.input).not.toContain('\u001b');
   });
