@@ -56,16 +56,23 @@ export class RepairScene {
   readonly told: Told[] = [];
   private readonly workers: Worker[] = [];
   private version = 1;
+  models!: ModelServer;
 
-  private constructor(
-    readonly db: TestDatabase,
-    readonly models: ModelServer,
-  ) {}
+  private constructor(readonly db: TestDatabase) {}
 
-  static async open(patch: ProjectSettingsPatch = {}): Promise<RepairScene> {
-    const scene = new RepairScene(await testDatabase(), await modelServer());
-    await scene.configure({ repair_model: 'our-own', ...patch });
-    return scene;
+  /** A database of its own, for all tests of a file: each begins with `reset`. */
+  static async open(): Promise<RepairScene> {
+    return new RepairScene(await testDatabase());
+  }
+
+  /** As new: empty tables, no workers, a model that says nothing yet, one project with these settings. */
+  async reset(patch: ProjectSettingsPatch = {}): Promise<void> {
+    await this.end();
+    this.told.length = 0;
+    this.models = await modelServer();
+    await this.query(`TRUNCATE ${TABLES.join(', ')}`);
+    await this.query(`DELETE FROM edge.projects WHERE project <> 'default'`);
+    await this.configure({ repair_model: 'our-own', ...patch });
   }
 
   async configure(patch: ProjectSettingsPatch, project = 'default'): Promise<void> {
@@ -203,12 +210,39 @@ export class RepairScene {
     return this.db.query<Row>(sql, parameters);
   }
 
+  private async end(): Promise<void> {
+    for (const worker of this.workers.splice(0)) await worker.close();
+    await (this.models as ModelServer | undefined)?.close();
+  }
+
   async close(): Promise<void> {
-    for (const worker of this.workers) await worker.close();
-    await this.models.close();
+    await this.end();
     await this.db.drop();
   }
 }
+
+/** Everything that a test leaves. */
+const TABLES = [
+  ...[
+    'edge.settings',
+    'journal.events',
+    'scoring.turns',
+    'scoring.turn_bodies',
+    'scoring.scores',
+    'scoring.spend',
+    'gating.turn_evals',
+  ],
+  ...[
+    'mailbox.session_alerts',
+    'mailbox.incidents',
+    'mailbox.episodes',
+    'mailbox.notices',
+    'rules.rules',
+    'rules.scopes',
+    'rules.versions',
+  ],
+  ...['repair.work', 'repair.runs', 'repair.outbox', 'repair.model_capabilities', 'validation.exposures'],
+];
 
 export function speaking(turn: Turn): Reply {
   const toolCalls = turn.map(([name, args], at): ScriptedCall => ({ id: `call_${at}_${name}`, name, arguments: args }));
