@@ -206,6 +206,21 @@ export class RepairScene {
     await this.query('UPDATE repair.work SET run_after = now()');
   }
 
+  /** Holds a table locked while something goes on. */
+  async lock<T>(table: string, mode: string, meanwhile: () => Promise<T>): Promise<T> {
+    const holder = await createDataSource({ url: this.db.url, role: null, name: 'holder', poolSize: 1 }).initialize();
+    const runner = holder.createQueryRunner();
+    try {
+      await runner.startTransaction();
+      await runner.query(`LOCK TABLE ${table} IN ${mode} MODE`);
+      return await meanwhile();
+    } finally {
+      await runner.rollbackTransaction();
+      await runner.release();
+      await holder.destroy();
+    }
+  }
+
   query<Row extends object = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     return this.db.query<Row>(sql, parameters);
   }
