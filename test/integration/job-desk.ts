@@ -1,5 +1,6 @@
 import { processSettings, type ProcessSettings, type ProjectSettingsPatch } from '#contracts';
 import type { Lane } from '#domain/scoring';
+import { StoredCapabilities } from '#llm-store';
 import { createDataSource, SettingsDirectory, UnitOfWork } from '#persistence';
 import { Health } from '#observability';
 import { randomUUID } from 'node:crypto';
@@ -9,7 +10,6 @@ import { laneTasks } from '../../services/scoring/src/jobs/lane-tasks.js';
 import { ProviderHealth } from '../../services/scoring/src/jobs/provider-health.js';
 import { ModelServices } from '../../services/scoring/src/jobs/model-services.js';
 import { JobStore, type LoadedJob } from '../../services/scoring/src/postgres/job-store.js';
-import { StoredCapabilities } from '../../services/scoring/src/postgres/model-capabilities.js';
 import { ProviderStore } from '../../services/scoring/src/postgres/provider-store.js';
 import { ScoreStore } from '../../services/scoring/src/postgres/score-store.js';
 import { VerifierStore } from '../../services/scoring/src/postgres/verifier-store.js';
@@ -44,7 +44,7 @@ export class JobDesk {
     const work = new UnitOfWork(db, { publish: (messages) => Promise.resolve(pipeline.received(messages)) }, 'scoring');
     const settings = new SettingsDirectory(db, base);
     const process = processSettings.parse(patch);
-    const models = new ModelServices(process, new StoredCapabilities(work));
+    const models = new ModelServices(process, new StoredCapabilities(work, 'scoring'));
     const health = new Health();
     const providers = new ProviderHealth(health);
     const runtime = { loaded: { process }, parts: { health, settings, nats } } as never;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { StoredCapabilities } from '#llm-store';
 import type { UnitOfWork } from '#persistence';
 import { answerJson, eventually, status } from '#testing';
 import { JobStore } from '../../services/scoring/src/postgres/job-store.js';
-import { StoredCapabilities } from '../../services/scoring/src/postgres/model-capabilities.js';
 import { saying, Scene, trace, turn } from './scene.js';
 
 let scene: Scene;
@@ -205,7 +205,7 @@ describe('what a model does not take', () => {
     await scene.pipeline.ended(turn(1));
     await two.all('judge');
     expect(formats()).not.toContain('json_schema');
-    const memory = new StoredCapabilities(two.work);
+    const memory = new StoredCapabilities(two.work, 'scoring');
     expect(await memory.recall(scene.models.url, 'gpt-4o-mini')).not.toEqual({});
     await scene.query(`UPDATE scoring.model_capabilities SET at = now() - interval '8 days'`);
     const later = await scene.desk();
@@ -214,7 +214,7 @@ describe('what a model does not take', () => {
     expect(formats()[0]).toBe('json_schema');
     // What was believed a week ago is not kept beside what is learned now.
     await scene.query(`UPDATE scoring.model_capabilities SET at = now() - interval '8 days', doc = '{"tools": false}'`);
-    await new StoredCapabilities(later.work).learn(scene.models.url, 'gpt-4o-mini', { temperature: false });
+    await new StoredCapabilities(later.work, 'scoring').learn(scene.models.url, 'gpt-4o-mini', { temperature: false });
     expect(await scene.query('SELECT doc FROM scoring.model_capabilities')).toEqual([{ doc: { temperature: false } }]);
   });
 });

@@ -34,8 +34,8 @@ export const repairResult = z.object({
   session_id: z.string(),
   turn_index: z.int().min(0),
   notice_ids: z.array(z.string()),
-  /** Counted per episode, from 1. */
-  run: z.int().min(1),
+  /** Counted per episode, from 1; 0 for an episode without a run of its own, which took the end of `decided_by`. */
+  run: z.int().min(0),
   status: z.enum(repairStatuses),
   /** The rule of this episode, whether this run wrote it or an earlier one. */
   candidate_rule_id: z.string().nullable(),

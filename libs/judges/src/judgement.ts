@@ -1,7 +1,7 @@
 import type { Trace, Turn } from '#contracts';
 import { addUsage, ModelError, NO_USAGE, type Usage } from '#llm';
 import { digest, type Digest } from './digest/digest.js';
-import { fenced, type Fenced, type Section } from './digest/fence.js';
+import { fenced, type Fenced, type Section } from '#domain/text';
 import { preamble } from './prompts/preamble.js';
 import { hashOf, type Prompt } from './prompts/prompt.js';
 import type { JudgeModel, JudgeTask } from './task.js';

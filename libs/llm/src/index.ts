@@ -4,6 +4,7 @@ export { type EndpointTools, ModelEndpoint } from './model-endpoint.js';
 export { ModelError, type ModelErrorKind } from './model-error.js';
 export { type Price, PRICES_TAKEN } from './price-list.js';
 export { pricesFromSettings, type PriceTable, priceTable, unpriced } from './prices.js';
+export { takesReasoningEffort } from './reasoning-models.js';
 export {
   type ChatMessage,
   type ChatReply,

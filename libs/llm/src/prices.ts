@@ -39,6 +39,7 @@ export function pricesFromSettings(
 export interface ModelSettings {
   readonly judge_model: string | null;
   readonly embedding_model: string | null;
+  readonly repair_model: string | null;
   readonly max_cost_usd: number;
 }
 
@@ -51,7 +52,7 @@ export function unpriced(
   prices: PriceTable,
 ): { readonly setting: string; readonly message: string } | null {
   if (settings.max_cost_usd <= 0) return null;
-  for (const setting of ['judge_model', 'embedding_model'] as const) {
+  for (const setting of ['judge_model', 'embedding_model', 'repair_model'] as const) {
     const model = settings[setting];
     if (model === null || model === FREE || prices.price(model) !== null) continue;
     const message = `the model ${model} has no price, so max_cost_usd cannot be kept: give its price in model_prices of the services, or set max_cost_usd to 0`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pricesFromSettings, priceTable, unpriced } from './prices.js';
 
-const settings = { judge_model: 'our-own', embedding_model: null, max_cost_usd: 1 };
+const settings = { judge_model: 'our-own', embedding_model: null, repair_model: null, max_cost_usd: 1 };
 
 describe('a limit on cost', () => {
   it.each([
@@ -11,6 +11,12 @@ describe('a limit on cost', () => {
       { ...settings, judge_model: null, embedding_model: 'x' },
       {},
       'embedding_model',
+    ],
+    [
+      'with a repair model that nobody has a price for is refused',
+      { ...settings, judge_model: null, repair_model: 'x' },
+      {},
+      'repair_model',
     ],
     ['with a price in the settings is kept', settings, { 'our-own': { input: 1, output: 2 } }, undefined],
     ['with a model that costs nothing is kept', settings, { 'our-own': { input: 0, output: 0 } }, undefined],

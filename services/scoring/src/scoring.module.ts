@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { SettingsError, type LoadedSettings } from '#config';
 import { projectSettings } from '#contracts';
 import { pricesFromSettings, priceTable, unpriced } from '#llm/prices';
+import { StoredCapabilities } from '#llm-store';
 import { SettingsDirectory, UnitOfWork } from '#persistence';
 import { startService, type RunningService, type ServiceRuntime } from '#service';
 import { AnswerWait } from './handlers/answer-wait.js';
@@ -18,7 +19,6 @@ import { laneTasks } from './jobs/lane-tasks.js';
 import { ModelServices } from './jobs/model-services.js';
 import { ProviderHealth } from './jobs/provider-health.js';
 import { JobStore } from './postgres/job-store.js';
-import { StoredCapabilities } from './postgres/model-capabilities.js';
 import { ProviderStore } from './postgres/provider-store.js';
 import { ScoreStore } from './postgres/score-store.js';
 import { TurnStore } from './postgres/turn-store.js';
@@ -69,7 +69,7 @@ function lanes(runtime: ServiceRuntime, stopping: AbortSignal): Provider {
     provide: Lanes,
     inject: [JobStore, VerifierStore, Verifiers, ProviderHealth],
     useFactory: (store: JobStore, verifierStore: VerifierStore, verifiers: Verifiers, health: ProviderHealth): Lanes => {
-      const models = new ModelServices(runtime.loaded.process, new StoredCapabilities(work));
+      const models = new ModelServices(runtime.loaded.process, new StoredCapabilities(work, 'scoring'));
       const tasks = laneTasks(runtime, { store, verifierStore, verifiers, models, health });
       return new Lanes(store, settings, tasks, { concurrency, graceMs: graceS * 1000, stopping, models });
     },

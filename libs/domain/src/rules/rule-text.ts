@@ -12,7 +12,7 @@ export type RuleTextCheck =
  * A proposed rule's text as it would be stored: sanitised, cut to its bound, linted. Refusals say what to write instead.
  * @param what how the refusal names the text
  */
-export function checkRuleText(proposed: string, what: 'rule' | 'rationale' = 'rule'): RuleTextCheck {
+export function checkRuleText(proposed: string, what: 'rule' | 'rationale' | 'scope_rationale' = 'rule'): RuleTextCheck {
   const text = sanitize(proposed, { maxLength: RULE_TEXT_MAX });
   if (text.trim() === '') return { accepted: false, error: `${what} text must not be empty`, findings: [] };
   const findings = lintRule(text);

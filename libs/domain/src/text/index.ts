@@ -2,6 +2,7 @@ export { boundEvidence, boundTaskDescriptor, REDACTED } from './bounded-json.js'
 export { canonicalJson } from './canonical-json.js';
 export { caseFold } from './case-fold.js';
 export { codePointLength, firstCodePoints } from './code-points.js';
+export { fenced, freeFence, inFence, type Fenced, type Section } from './fence.js';
 export { answerSanitizeLine, type SanitizeAnswer, type SanitizeLine } from './golden.js';
 export { DEFAULT_MARKERS } from './markers.js';
 export { redactSecrets, redactSpan } from './redact.js';

@@ -1,9 +1,8 @@
 import type { Tool } from '#contracts';
 import { toolCalls, type ToolCall } from '#domain/checks';
-import { collapseWhiteSpace, snippet } from '#domain/text';
+import { collapseWhiteSpace, snippet, type Section } from '#domain/text';
 import { headAndTail } from '../digest/cut.js';
 import { indented, plainName, plainText, plainValue } from '../digest/plain-text.js';
-import type { Section } from '../digest/fence.js';
 import type { Judgement } from '../judgement.js';
 import type { Metric, Verdict } from '../metric.js';
 import { argumentsPrompt, type CallVerdict, type CallVerdicts } from '../prompts/arguments.js';

@@ -1,4 +1,4 @@
-import type { Section } from '../digest/fence.js';
+import type { Section } from '#domain/text';
 import type { Judgement } from '../judgement.js';
 import type { Verdict } from '../metric.js';
 import type { Prompt } from '../prompts/prompt.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { answerText, requestText } from '#domain/checks';
 import { headAndTail } from '../digest/cut.js';
-import { freeFence, inFence, type Fenced } from '../digest/fence.js';
+import { freeFence, inFence, type Fenced } from '#domain/text';
 import { plainText, plainValue } from '../digest/plain-text.js';
 import { isRecorded, noEvidence } from '../evidence.js';
 import { JudgementError, type Judgement } from '../judgement.js';

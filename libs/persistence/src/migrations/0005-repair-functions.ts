@@ -38,28 +38,30 @@ BEGIN
 END $$;`;
 
 /**
- * Takes the next episode that may be repaired: due, of a project that is let (p_limits: project, per_hour, usd; 0 is no limit), of an
- * incident in which no other run is in progress. Null when there is none. Claims are made one after the other, so that limits hold exactly.
+ * Takes the next episode that may be repaired: due, of a project that is let (p_limits: project, model, per_hour, usd, run_usd, observe; 0
+ * is no limit), of an incident in which no other run is in progress. Null when there is none. Claims are made one after the other, so that
+ * limits hold exactly; run_usd is held back of the day's budget for every run in progress.
  */
 const claim = `
 CREATE FUNCTION repair.claim(p_lease uuid, p_lease_s float8, p_limits jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE w repair.work; e mailbox.episodes; i mailbox.incidents; v_notices text[]; v_crashed boolean; v_other repair.work;
 BEGIN
   PERFORM pg_advisory_xact_lock(4320617003);
-  WITH lim AS (SELECT * FROM jsonb_to_recordset(p_limits) AS l(project text, per_hour int, usd float8, observe boolean)),
+  WITH lim AS (SELECT * FROM jsonb_to_recordset(p_limits) AS l(project text, per_hour int, usd float8, run_usd float8, observe boolean)),
   why AS (
     SELECT p.project, CASE
       WHEN l.project IS NULL THEN 'model'
       WHEN l.observe THEN 'observe_only'
       WHEN l.per_hour > 0 AND (SELECT count(*) FROM repair.runs r WHERE r.project = p.project AND r.started_at > now() - interval '1 hour'
         AND (r.model IS NOT NULL OR r.ended_at IS NULL)) >= l.per_hour THEN 'hourly_limit'
-      WHEN l.usd > 0 AND coalesce((SELECT d.cost_usd FROM scoring.spend d WHERE d.project = p.project AND d.day = (now() AT TIME ZONE 'utc')::date), 0) >= l.usd THEN 'cost_limit'
+      WHEN l.usd > 0 AND coalesce((SELECT d.cost_usd FROM scoring.spend d WHERE d.project = p.project AND d.day = (now() AT TIME ZONE 'utc')::date), 0)
+        + l.run_usd * (1 + (SELECT count(*) FROM repair.work r WHERE r.project = p.project AND r.state = 'running')) > l.usd THEN 'cost_limit'
     END AS reason FROM (SELECT DISTINCT project FROM repair.work WHERE state = 'waiting') p LEFT JOIN lim l USING (project))
   UPDATE repair.work x SET waits_for = why.reason FROM why WHERE x.project = why.project AND x.state = 'waiting'
-    AND coalesce(x.waits_for, '') <> 'backoff' AND x.waits_for IS DISTINCT FROM why.reason;
+    AND (coalesce(x.waits_for, '') <> 'backoff' OR x.run_after <= clock_timestamp()) AND x.waits_for IS DISTINCT FROM why.reason;
   FOR w IN
     SELECT * FROM repair.work x WHERE x.run_after <= clock_timestamp()
-      AND ((x.state = 'waiting' AND (x.waits_for IS NULL OR x.waits_for = 'backoff')) OR (x.state = 'running' AND x.leased_until < clock_timestamp()))
+      AND ((x.state = 'waiting' AND x.waits_for IS NULL) OR (x.state = 'running' AND x.leased_until < clock_timestamp()))
       AND x.project IN (SELECT l.project FROM jsonb_to_recordset(p_limits) AS l(project text, observe boolean) WHERE NOT l.observe)
     ORDER BY x.run_after, x.queued_at, x.episode LIMIT 16 FOR UPDATE SKIP LOCKED
   LOOP
@@ -82,6 +84,9 @@ BEGIN
     UPDATE mailbox.episodes SET status = 'claimed' WHERE id = e.id;
     UPDATE repair.work SET state = 'running', waits_for = NULL, incident = i.id, lease = p_lease, runs = runs + 1,
       leased_until = clock_timestamp() + p_lease_s * interval '1 second' WHERE episode = w.episode;
+    -- A run that died has asked its model, as far as anybody knows: it counts for the hour.
+    UPDATE repair.runs r SET ended_at = clock_timestamp(), status = 'failed', model = coalesce(r.model, l.model, '')
+      FROM jsonb_to_recordset(p_limits) AS l(project text, model text) WHERE v_crashed AND l.project = r.project AND r.episode = w.episode AND r.ended_at IS NULL;
     INSERT INTO repair.runs (episode, run, project) VALUES (w.episode, w.runs + 1, w.project);
     RETURN jsonb_build_object('episode', e.id, 'project', e.project, 's', e.s, 'session', e.session, 't', e.t, 'incident', i.id, 'notice_ids', to_jsonb(v_notices),
       'recommended_scope', e.recommended_scope, 'run', w.runs + 1, 'failures', w.failures, 'crashed', v_crashed,

@@ -4,6 +4,7 @@ import { provision, type RunningService } from '#service';
 import { startGateway, type RunningGateway } from '../../../gateway/src/start.js';
 import { startGating } from '../../../gating/src/gating.module.js';
 import { startMailbox } from '../../../mailbox/src/mailbox.module.js';
+import { startRepair } from '../../../repair/src/repair.module.js';
 import { startScoring } from '../../../scoring/src/scoring.module.js';
 import { startValidation } from '../../../validation/src/validation.module.js';
 import { removeRunFile, writeRunFile } from '../run-file.js';
@@ -20,7 +21,7 @@ export interface Loop {
 }
 
 const WITHOUT_REPAIR =
-  'no model is configured, so the repair service is left out: notices are posted, and episodes wait for a repair';
+  'repair_model is not set, so the repair service is left out: notices are posted, and episodes wait for a repair';
 
 /** Starts servers, schema, streams and services in this process. What was started is in `parts`, also when this throws. */
 export async function startLoop(settings: LoadedSettings, parts: StartedParts, stopping: Stopping): Promise<Loop> {
@@ -35,7 +36,7 @@ export async function startLoop(settings: LoadedSettings, parts: StartedParts, s
   parts.layer();
   const gateway = await parts.start('the gateway', startGateway(loaded), stop);
   say(`the gateway answers at ${gateway.url}`);
-  say(WITHOUT_REPAIR);
+  if (!repairs(loaded)) say(WITHOUT_REPAIR);
   const loop = { url: gateway.url, ...servers };
   await announce(settings, loop, parts);
   return loop;
@@ -74,6 +75,12 @@ async function startConsumers(loaded: LoadedSettings, parts: StartedParts): Prom
   await parts.start('gating', startGating(loaded), stop);
   await parts.start('scoring', startScoring(loaded), stop);
   await parts.start('validation', startValidation(loaded), stop);
+  if (repairs(loaded)) await parts.start('repair', startRepair(loaded), stop);
+}
+
+/** Without a model there is nobody to repair: no model is ever picked by default. */
+function repairs({ projects }: LoadedSettings): boolean {
+  return (projects.repair_model ?? null) !== null;
 }
 
 const stop = (service: RunningService | RunningGateway): Promise<void> => service.stop();

@@ -1,0 +1,1 @@
+export { StoredCapabilities } from './stored-capabilities.js';
