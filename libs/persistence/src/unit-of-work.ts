@@ -17,6 +17,7 @@ export interface JournalEntry {
   readonly session?: string | null;
   readonly t?: number | null;
   readonly episode?: string | null;
+  readonly rule?: string | null;
   readonly doc?: Readonly<Record<string, unknown>>;
 }
 
@@ -174,7 +175,7 @@ export class UnitOfWork {
   }
 }
 
-const INSERT_JOURNAL = `INSERT INTO journal.events (id, project, type, s, session, t, episode, doc)
-  SELECT DISTINCT ON (id) id, project, type, s, session, t, episode, coalesce(doc, '{}')
-  FROM json_to_recordset($1::json) AS r(id text, project text, type text, s uuid, session text, t bigint, episode text, doc jsonb)
+const INSERT_JOURNAL = `INSERT INTO journal.events (id, project, type, s, session, t, episode, rule, doc)
+  SELECT DISTINCT ON (id) id, project, type, s, session, t, episode, rule, coalesce(doc, '{}')
+  FROM json_to_recordset($1::json) AS r(id text, project text, type text, s uuid, session text, t bigint, episode text, rule text, doc jsonb)
   ON CONFLICT DO NOTHING`;
