@@ -2,17 +2,22 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import type { LoadedSettings } from '#config';
 import { UnitOfWork } from '#persistence';
 import { startService, type RunningService, type ServiceRuntime } from '#service';
+import { RuleExposedHandler } from './handlers/rule-exposed.handler.js';
 import { SessionEndedHandler } from './handlers/session-ended.handler.js';
+import { HoldTimer } from './holds/hold-timer.js';
 
-/** So far validation keeps which sessions have ended, a fact that trials will need. It runs no trials and no replays yet. */
+/**
+ * So far validation keeps what trials will need: which sessions have ended, and which rules each was shown or would have been. It lets
+ * held candidates go when nobody objected. It runs no trials and no replays yet.
+ */
 @Module({})
 export class ValidationModule {}
 
 export function validationModule({ parts }: ServiceRuntime): DynamicModule {
   return {
     module: ValidationModule,
-    controllers: [SessionEndedHandler],
-    providers: [{ provide: UnitOfWork, useValue: parts.work }],
+    controllers: [SessionEndedHandler, RuleExposedHandler],
+    providers: [{ provide: UnitOfWork, useValue: parts.work }, HoldTimer],
   };
 }
 
