@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { pricesFromSettings, priceTable } from '#llm/prices';
 import type { ServiceRuntime } from '#service';
 import { type Access } from './access/access.js';
+import { McpController } from './mcp/mcp.controller.js';
 import { KeyIssuer } from './access/key-issuer.js';
 import { BASE_SETTINGS, PRICES, SettingsController } from './http/settings.controller.js';
 import { CostsController } from './http/costs.controller.js';
@@ -14,6 +15,8 @@ import { ScoresController } from './http/scores.controller.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { TurnsController } from './http/turns.controller.js';
 import { Bodies } from './ingest/bodies.js';
+import { RuleDeskController } from './http/rule-desk.controller.js';
+import { RulesController } from './http/rules.controller.js';
 import { Broker } from './jetstream/broker.js';
 import { Ingest } from './ingest/ingest.js';
 import { Backlog } from './jetstream/backlog.js';
@@ -28,6 +31,7 @@ import { ReadinessCheck } from './operations/readiness.js';
 import { CostLedger } from './postgres/costs.js';
 import { Database } from './postgres/database.js';
 import { type KeyDirectory } from './postgres/key-directory.js';
+import { Episodes } from './postgres/episodes.js';
 import { Keys } from './postgres/keys.js';
 import { LoopLists } from './postgres/loop-lists.js';
 import { Notices } from './postgres/notices.js';
@@ -38,6 +42,7 @@ import { ScoreQueues } from './postgres/score-queues.js';
 import { ReceivedTraces } from './postgres/received-traces.js';
 import { Sessions } from './postgres/sessions.js';
 import { StoredScoresReader } from './postgres/stored-scores.js';
+import { ruleProviders } from './rules/wiring.js';
 import { NoticeStreams } from './streams/notice-streams.js';
 
 const controllers = [
@@ -52,6 +57,9 @@ const controllers = [
   SettingsController,
   KeysController,
   OperationsController,
+  RulesController,
+  RuleDeskController,
+  McpController,
 ];
 
 @Module({})
@@ -95,6 +103,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: Notices, useValue: notices },
       { provide: NoticeStreams, useValue: new NoticeStreams(broker, new LiveNotices(nats), notices, access) },
       { provide: LoopLists, useValue: new LoopLists(database) },
+      { provide: Episodes, useValue: new Episodes(database, work) },
+      ...ruleProviders(runtime, database, broker),
       { provide: ProjectSettingsRows, useValue: new ProjectSettingsRows(work) },
       { provide: BASE_SETTINGS, useValue: runtime.loaded.projects },
       { provide: PRICES, useValue: priceTable(pricesFromSettings(runtime.loaded.process.model_prices)) },
