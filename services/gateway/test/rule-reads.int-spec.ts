@@ -55,7 +55,7 @@ const pathOf = ({ tool, args }: Asked): string => {
     case 'read':
       return `/v1/rules/scopes/${args['scope'] === undefined ? 'global' : scope}`;
     case 'search':
-      return `/v1/rules?q=${query}${args['limit'] === undefined ? '' : `&limit=${String(args['limit'])}`}`;
+      return `/v1/rules?q=${query}${'limit' in args ? `&limit=${JSON.stringify(args['limit'])}` : ''}`;
     case 'status':
       return `/v1/rules/ids/${id}`;
   }
