@@ -15,12 +15,18 @@ export interface LockedRules {
  * the rules now is compared with all there are.
  */
 export async function lockRules(tx: RuleTransaction, project: string): Promise<LockedRules> {
+  const locked = await locking(tx, project);
+  if (locked !== undefined) return locked;
   await tx.query('INSERT INTO rules.versions (project) VALUES ($1) ON CONFLICT DO NOTHING', [project]);
-  const [row] = await tx.query<{ version: number; now: number }>(
-    `SELECT version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM rules.versions WHERE project = $1 FOR UPDATE`,
+  return (await locking(tx, project)) ?? { next: 1, now: Date.now() };
+}
+
+async function locking(tx: RuleTransaction, project: string): Promise<LockedRules | undefined> {
+  const [row] = await tx.query<LockedRules>(
+    `SELECT version + 1 AS next, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM rules.versions WHERE project = $1 FOR UPDATE`,
     [project],
   );
-  return { next: (row?.version ?? 0) + 1, now: row?.now ?? Date.now() };
+  return row;
 }
 
 /** The project's rules are at this version from the end of the transaction on; every rule that changed has it as its `seq`. */

@@ -2,9 +2,9 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import type { LoadedSettings } from '#config';
 import { UnitOfWork } from '#persistence';
 import { startService, type RunningService, type ServiceRuntime } from '#service';
+import { HoldTimer } from './handlers/hold-timer.js';
 import { RuleExposedHandler } from './handlers/rule-exposed.handler.js';
 import { SessionEndedHandler } from './handlers/session-ended.handler.js';
-import { HoldTimer } from './holds/hold-timer.js';
 
 /**
  * So far validation keeps what trials will need: which sessions have ended, and which rules each was shown or would have been. It lets

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { ruleChanged } from '#contracts';
 import { derivedId } from '#domain/ids';
+import { InfrastructureError } from '#messaging';
 import { UnitOfWork, type Transaction } from '#persistence';
 import { lockRules, setRulesVersion } from '#rule-store';
 import { everySecond, type Repetition } from '#service';
@@ -22,7 +23,10 @@ export class HoldTimer implements OnApplicationBootstrap, BeforeApplicationShutd
   onApplicationBootstrap(): void {
     this.repetition = everySecond(
       () => this.release(),
-      (error) => this.logger.debug(`holds are looked at again in a second: ${String(error)}`),
+      (error) =>
+        this.logger[error instanceof InfrastructureError ? 'debug' : 'warn'](
+          `holds are looked at again in a second: ${String(error)}`,
+        ),
     );
   }
 
