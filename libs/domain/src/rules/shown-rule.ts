@@ -76,6 +76,9 @@ export const UNBOUNDED: Bounds = { rules: Infinity, text: Infinity };
 
 /** The first rules that fit. */
 export function withinBounds<R extends Pick<ReadableRule, 'rule' | 'rationale'>>(rules: readonly R[], bounds: Bounds): R[] {
+  // Code units are never fewer than code points, and counting them costs nothing.
+  const units = rules.slice(0, bounds.rules).reduce((sum, { rule, rationale }) => sum + rule.length + rationale.length, 0);
+  if (units <= bounds.text) return rules.slice(0, bounds.rules);
   let text = 0;
   const fitting = rules.slice(0, bounds.rules).findIndex(({ rule, rationale }, at) => {
     text += codePointLength(rule) + codePointLength(rationale);
