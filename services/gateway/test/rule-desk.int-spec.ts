@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { headers as natsHeaders } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rpcSubject } from '#contracts';
-import { eventually, testDatabase, type TestDatabase } from '#testing';
+import { cuttable, eventually, testDatabase, type TestDatabase } from '#testing';
 import { openGateway, type Fixture } from './fixture.js';
 import { insertRules, sessionIn } from './rules.js';
 
@@ -361,6 +362,36 @@ describe('while reads cannot be recorded', () => {
     } finally {
       await own.close();
     }
+  }, 60_000);
+});
+
+describe('while the database is away', () => {
+  it('agents read what was last known, over HTTP and NATS, and their reads are recorded', async () => {
+    await insertRules(fixture.db, [{ id: 'r-1' }, { id: 'r-2', status: 'candidate' }]);
+    const session = await sessionIn(fixture.db, 'treatment', ['r-2']);
+    const way = await cuttable(fixture.db.url);
+    const own = await fixture.another({ database_url: way.url });
+    await fixture.gateway.stop();
+    const nc = await fixture.nats.connect();
+    const read = async () => {
+      const headers = natsHeaders();
+      headers.set('Fm-Session', session);
+      const overHttp = await fixture.call('GET', '/v1/rules/scopes/global', {
+        base: own.url,
+        headers: { 'fleetmend-session': session },
+      });
+      return [overHttp.text, (await nc.request(rpcSubject('default', 'rules.read'), '', { headers, timeout: 5_000 })).string()];
+    };
+    const before = await read();
+    expect(before[0]).toContain('r-2');
+    way.cut();
+    await eventually(async () => (await fixture.call('GET', '/readyz', { base: own.url })).status === 503, 10_000);
+    await sleep(1_100);
+    const jsm = await jetstreamManager(nc);
+    const { state } = await jsm.streams.info('FM_EXPOSURES');
+    expect(await read()).toEqual(before);
+    expect((await jsm.streams.info('FM_EXPOSURES')).state.last_seq).toBe(state.last_seq + 2);
+    await way.close();
   }, 60_000);
 });
 

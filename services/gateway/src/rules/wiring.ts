@@ -11,6 +11,7 @@ import { RuleChanges } from '../postgres/rule-changes.js';
 import { RuleEdits } from '../postgres/rule-edits.js';
 import { RuleRecords } from '../postgres/rule-records.js';
 import { ExposureLog } from './exposure-log.js';
+import { LastKnown } from './last-known.js';
 import { RuleDesk } from './rule-desk.js';
 import { RuleReader } from './rule-reader.js';
 
@@ -24,14 +25,23 @@ export function ruleProviders(runtime: ServiceRuntime, database: Database, broke
   followRules(nats, (project) => rules.markStale(project));
   broker.onReturn(() => health.report('exposures', null));
   const exposures = new ExposureLog(publisher, broker, (trouble) => health.report('exposures', trouble));
-  const reader = new RuleReader({ rules, settings, salts: new ProjectSalts(database), exposures });
+  const reader = new RuleReader({
+    rules: new LastKnown(rules),
+    settings: new LastKnown(settings),
+    salts: new ProjectSalts(database),
+    exposures,
+  });
+  const projects = new LastKnown({ of: (project) => settings.exists(project) });
   const records = new RuleRecords(database);
   const desk = new RuleDesk({ changes: new RuleChanges(work), edits: new RuleEdits(work, rules), records, rules, settings });
   const onError = (text: string): void => logger.error(text);
   return [
     { provide: RuleReader, useValue: reader },
     { provide: McpDoor, useValue: new McpDoor(reader) },
-    { provide: RuleService, useValue: new RuleService({ nc: nats, reader, projects: settings, onError }) },
+    {
+      provide: RuleService,
+      useValue: new RuleService({ nc: nats, reader, projects: { exists: (project) => projects.of(project) }, onError }),
+    },
     { provide: RuleRecords, useValue: records },
     { provide: RuleDesk, useValue: desk },
   ];
