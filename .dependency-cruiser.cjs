@@ -148,8 +148,8 @@ module.exports = {
     preserveSymlinks: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      // `source`: the `#…` imports of package.json lead to the sources, not to dist.
-      conditionNames: ['source', 'import', 'node', 'default', 'types'],
+      // `fleetmend-source`: the `#…` imports of package.json lead to the sources, not to dist.
+      conditionNames: ['fleetmend-source', 'import', 'node', 'default', 'types'],
     },
   },
 };

@@ -3,7 +3,7 @@ const common = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.ts$': '@swc/jest' },
   testEnvironment: 'node',
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  testEnvironmentOptions: { customExportConditions: ['fleetmend-source', 'node', 'node-addons'] },
   modulePathIgnorePatterns: ['<rootDir>/dist'],
 };
 /** Real servers need more than jest's five seconds on a busy machine. */

@@ -77,6 +77,19 @@ export {
   type RuleExposed,
 } from './rule.events.js';
 export { RULES_SEARCH_MAX, ruleTools, type RuleTool, type RuleToolInput, type RuleToolOutput } from './rule-tools.js';
+export {
+  candidatesQuery,
+  editRuleRequest,
+  manyRulesChanged,
+  manyRulesRequest,
+  retireRuleRequest,
+  ruleRecord,
+  ruleRecordsQuery,
+  withdrawRuleRequest,
+  type ManyRulesChanged,
+  type RuleEdit,
+  type RuleRecord,
+} from './http-rules.js';
 export { EVERY_SCOPE, reviewModes, type ReviewMode } from './settings-rules.js';
 export { healthChanged, deadLetter, deadLetterHeaders, SYSTEM_PROJECT } from './system.events.js';
 export {
@@ -124,6 +137,7 @@ export {
   trajectoryQuery,
   noticesQuery,
   episode,
+  episodeDetail,
   episodesQuery,
   incident,
   incidentsQuery,
@@ -134,6 +148,7 @@ export {
   type SessionWarning,
   type TrajectoryTurn,
   type Episode,
+  type EpisodeDetail,
   type Incident,
   type JournalEvent,
 } from './http-loop.js';

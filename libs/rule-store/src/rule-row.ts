@@ -32,12 +32,35 @@ export const RULE_COLUMNS = [
   ...['held_until', 'withdrawn_at', 'created_at', 'promoted_at', 'retired_at'].map(millis),
 ].join(', ');
 
+/** The literal first: objects that begin with a spread are ten times slower to read, and a list looks at every rule. */
 export function storedRule(row: RuleRow): StoredRule {
-  const { id, seq, rule, rationale, metric, tags, scope, applicability, failure_signatures, episode, allocation, created_at } =
-    row;
+  const {
+    id,
+    seq,
+    rule,
+    rationale,
+    metric,
+    tags,
+    scope,
+    applicability,
+    failure_signatures,
+    episode: source,
+    allocation,
+    created_at,
+  } = row;
   return {
-    ...{ id, seq, rule, rationale, metric, tags, scope, applicability, failure_signatures, allocation, created_at },
-    source: episode,
+    id,
+    seq,
+    rule,
+    rationale,
+    metric,
+    tags,
+    scope,
+    applicability,
+    failure_signatures,
+    allocation,
+    created_at,
+    source,
     ...stateOf(row),
   };
 }

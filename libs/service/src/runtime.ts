@@ -31,7 +31,8 @@ export class ServiceRuntime {
     const { work, publisher, nats, db } = this.parts;
     await work.stop();
     publisher.close();
-    await nats.drain().catch(() => undefined);
+    // A broker that is away cannot be waited for, and the client would look for it for ever.
+    await nats.drain().catch(() => nats.close());
     await db.destroy().catch(() => undefined);
   }
 }

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { pricesFromSettings, priceTable } from '#llm/prices';
 import type { ServiceRuntime } from '#service';
 import { type Access } from './access/access.js';
+import { McpController } from './mcp/mcp.controller.js';
 import { KeyIssuer } from './access/key-issuer.js';
 import { BASE_SETTINGS, PRICES, SettingsController } from './http/settings.controller.js';
 import { CostsController } from './http/costs.controller.js';
@@ -16,6 +17,8 @@ import { RegressionsController } from './http/regressions.controller.js';
 import { TrialsController } from './http/trials.controller.js';
 import { TurnsController } from './http/turns.controller.js';
 import { Bodies } from './ingest/bodies.js';
+import { RuleDeskController } from './http/rule-desk.controller.js';
+import { RulesController } from './http/rules.controller.js';
 import { Broker } from './jetstream/broker.js';
 import { Ingest } from './ingest/ingest.js';
 import { Backlog } from './jetstream/backlog.js';
@@ -30,6 +33,7 @@ import { ReadinessCheck } from './operations/readiness.js';
 import { CostLedger } from './postgres/costs.js';
 import { Database } from './postgres/database.js';
 import { type KeyDirectory } from './postgres/key-directory.js';
+import { Episodes } from './postgres/episodes.js';
 import { Keys } from './postgres/keys.js';
 import { LoopLists } from './postgres/loop-lists.js';
 import { Notices } from './postgres/notices.js';
@@ -42,6 +46,7 @@ import { Sessions } from './postgres/sessions.js';
 import { StoredScoresReader } from './postgres/stored-scores.js';
 import { Regressions } from './postgres/regressions.js';
 import { Trials } from './postgres/trials.js';
+import { ruleProviders } from './rules/wiring.js';
 import { NoticeStreams } from './streams/notice-streams.js';
 
 const controllers = [
@@ -58,6 +63,9 @@ const controllers = [
   SettingsController,
   KeysController,
   OperationsController,
+  RulesController,
+  RuleDeskController,
+  McpController,
 ];
 
 @Module({})
@@ -103,6 +111,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: Notices, useValue: notices },
       { provide: NoticeStreams, useValue: new NoticeStreams(broker, new LiveNotices(nats), notices, access) },
       { provide: LoopLists, useValue: new LoopLists(database) },
+      { provide: Episodes, useValue: new Episodes(database, work) },
+      ...ruleProviders(runtime, database, broker),
       { provide: ProjectSettingsRows, useValue: new ProjectSettingsRows(work) },
       { provide: BASE_SETTINGS, useValue: runtime.loaded.projects },
       { provide: PRICES, useValue: priceTable(pricesFromSettings(runtime.loaded.process.model_prices)) },

@@ -71,6 +71,7 @@ async function serve(runtime: ServiceRuntime): Promise<RunningGateway> {
   hook(server, access, app.get(GatewayMetrics));
   const routes = registeredRoutes(server);
   await app.init();
+  runtime.parts.work.start();
   const url = await listen(server, runtime.loaded.process, (text) => {
     logger.warn(text);
   }).catch(async (error: unknown) => {

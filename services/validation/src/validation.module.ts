@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import type { LoadedSettings } from '#config';
 import { SettingsDirectory, UnitOfWork } from '#persistence';
 import { startService, type RunningService, type ServiceRuntime } from '#service';
+import { HoldTimer } from './handlers/hold-timer.js';
 import { ReplayFinishedHandler } from './handlers/replay-finished.handler.js';
 import { ReplayScoredHandler } from './handlers/replay-scored.handler.js';
 import { ReplayStartedHandler } from './handlers/replay-started.handler.js';
@@ -52,6 +53,7 @@ export function validationModule({ parts }: ServiceRuntime): DynamicModule {
       VerdictStore,
       TrialDesk,
       TrialTimer,
+      HoldTimer,
       CaseStore,
       PairStore,
       RegressionStore,

@@ -74,6 +74,7 @@ export function replaySession(replayId: string): string {
 /** The replay that a session is; null for every other session. */
 export function replayOfSession(session: string): string | null {
   return session.startsWith(REPLAY_PREFIX) ? session.slice(REPLAY_PREFIX.length) : null;
+}
 
 /** A rule that a repair writes is named after its episode, which has one at most. */
 export function ruleIdOf(episode: string): string {

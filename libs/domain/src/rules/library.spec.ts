@@ -16,6 +16,8 @@ const common = (id: string, known: Known) => ({
   scope: 'payments',
   created_at: Number(id.slice(2)),
   source: 'e-1',
+  allocation: 0.5,
+  allocation: 0.5,
   withdrawn_at: null,
   ...known,
 });
@@ -272,5 +274,49 @@ describe('the preamble', () => {
     for (const tool of ['harness_rules_list', 'harness_rules_read', 'harness_rules_search', 'harness_rule_status'])
       expect(preamble()).toContain(tool);
     expect(preamble().length).toBeLessThan(600);
+  });
+});
+
+describe('a list that is asked for again', () => {
+  type Step =
+    | { readonly kind: 'set'; readonly rule: ReadableRule }
+    | { readonly kind: 'describe'; readonly scope: string }
+    | { readonly kind: 'wait'; readonly ms: number };
+  const scope = fc.constantFrom('global', 'venmo', 'spotify');
+  const rule = fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd'), scope, created_at: fc.nat(9) }).chain((known) =>
+    fc.oneof(
+      fc.constant(active(known.id, known)),
+      fc.constant(candidate(known.id, known)),
+      fc.constant({ ...active(known.id, known), withdrawn_at: 1 }),
+      fc.nat(60).map((until) => ({ ...candidate(known.id, known), hold: { kind: 'veto', until } as const })),
+    ),
+  );
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    rule.map((one) => ({ kind: 'set', rule: one }) as const),
+    scope.map((one) => ({ kind: 'describe', scope: one }) as const),
+    fc.integer({ min: -5, max: 20 }).map((ms) => ({ kind: 'wait', ms }) as const),
+  );
+
+  it('is the one that would be made anew, whatever changed and however time went', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const library = new RuleLibrary<ReadableRule>();
+        const rules = new Map<string, ReadableRule>();
+        const descriptions = new Map<string, string>();
+        let now = 0;
+        for (const one of steps) {
+          if (one.kind === 'set') {
+            library.set(one.rule);
+            rules.set(one.rule.id, one.rule);
+          } else if (one.kind === 'describe') {
+            library.describe(one.scope, `What ${one.scope} is for, since ${now}`);
+            descriptions.set(one.scope, `What ${one.scope} is for, since ${now}`);
+          } else now += one.ms;
+          const anew = new RuleLibrary(rules.values());
+          for (const [name, text] of descriptions) anew.describe(name, text);
+          expect(library.list(now)).toEqual(anew.list(now));
+        }
+      }),
+    );
   });
 });

@@ -76,6 +76,8 @@ export class RuleLibrary<R extends ReadableRule> {
   readonly #index = new SearchIndex<R>();
   readonly #scopes = new Map<string, Map<string, R>>();
   readonly #descriptions = new Map<string, string>();
+  /** The whole list as it was last made. Everybody asks for it and rules change seldom. */
+  #listed: { readonly entries: readonly ScopeEntry[]; readonly from: number; readonly until: number } | undefined;
 
   constructor(rules: Iterable<R> = []) {
     for (const rule of rules) this.set(rule);
@@ -83,6 +85,7 @@ export class RuleLibrary<R extends ReadableRule> {
 
   set(rule: R): void {
     this.delete(rule.id);
+    this.#listed = undefined;
     const scope = this.#scopes.get(rule.scope) ?? new Map<string, R>();
     this.#scopes.set(rule.scope, scope);
     scope.set(rule.id, rule);
@@ -93,6 +96,7 @@ export class RuleLibrary<R extends ReadableRule> {
     const rule = this.#index.get(id);
     if (rule === undefined) return;
     this.#index.delete(id);
+    this.#listed = undefined;
     const scope = this.#scopes.get(rule.scope);
     scope?.delete(id);
     if (scope?.size === 0) this.#scopes.delete(rule.scope);
@@ -101,11 +105,12 @@ export class RuleLibrary<R extends ReadableRule> {
   /** What a host says a scope is for. */
   describe(scope: string, description: string): void {
     this.#descriptions.set(scope, description);
+    this.#listed = undefined;
   }
 
   list(now: number, most = LIST_MAX): ScopeList {
-    const all = [...this.#scopes].flatMap(([scope, rules]) => this.#entryOf(scope, rules, now));
-    const scopes = all.sort((a, b) => byScope(a.scope, b.scope)).slice(0, most);
+    const all = this.#entries(now);
+    const scopes = all.slice(0, most);
     const more = all.length - scopes.length;
     return { scopes, note: all.length === 0 ? NO_RULES : more === 0 ? null : `${more} more scope(s): ${SEARCH_HINT}` };
   }
@@ -141,6 +146,25 @@ export class RuleLibrary<R extends ReadableRule> {
     if (rule === undefined || rule.withdrawn_at !== null || isHeld(rule, reader.now) || reader.withholds(rule))
       return { known: false, id };
     return { known: true, id, scope: rule.scope, status: rule.status, created_at: rule.created_at };
+  }
+
+  /** Time alone changes it only where a candidate's hold ends. */
+  #entries(now: number): readonly ScopeEntry[] {
+    const known = this.#listed;
+    if (known !== undefined && known.from <= now && now < known.until) return known.entries;
+    const entries = [...this.#scopes].flatMap(([scope, rules]) => this.#entryOf(scope, rules, now));
+    entries.sort((a, b) => byScope(a.scope, b.scope));
+    this.#listed = { entries, from: now, until: this.#nextRelease(now) };
+    return entries;
+  }
+
+  /** When the first hold ends by itself. */
+  #nextRelease(now: number): number {
+    let first = Infinity;
+    for (const rule of this.#index.rules())
+      if (rule.status === 'candidate' && rule.hold?.kind === 'veto' && rule.hold.until > now)
+        first = Math.min(first, rule.hold.until);
+    return first;
   }
 
   #entryOf(scope: string, rules: ReadonlyMap<string, R>, now: number): ScopeEntry[] {

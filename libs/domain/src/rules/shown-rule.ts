@@ -7,6 +7,8 @@ export type ReadableRule = SearchableRule &
   RuleState & {
     /** Where it comes from, for example its episode's id. */
     readonly source: string | null;
+    /** The share of sessions that see it while it is a candidate: that of its whole trial, whatever the setting becomes. */
+    readonly allocation: number;
     /** How far its trial is, where the reader is a person; agents' answers leave it out, since it changes with every session. */
     readonly trial?: { readonly observed: number; readonly needed: number | null };
   };
@@ -54,7 +56,7 @@ export interface Reader {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Whether this reader's arm of a trial does not see the rule. A reader without a session sees no candidate. */
-  readonly withholds: (rule: Pick<ReadableRule, 'id' | 'status'>) => boolean;
+  readonly withholds: (rule: Pick<ReadableRule, 'id' | 'status' | 'allocation'>) => boolean;
 }
 
 /** Who asks without a session is in no trial, and sees what is proven. */
@@ -76,6 +78,9 @@ export const UNBOUNDED: Bounds = { rules: Infinity, text: Infinity };
 
 /** The first rules that fit. */
 export function withinBounds<R extends Pick<ReadableRule, 'rule' | 'rationale'>>(rules: readonly R[], bounds: Bounds): R[] {
+  // Code units are never fewer than code points, and counting them costs nothing.
+  const units = rules.slice(0, bounds.rules).reduce((sum, { rule, rationale }) => sum + rule.length + rationale.length, 0);
+  if (units <= bounds.text) return rules.slice(0, bounds.rules);
   let text = 0;
   const fitting = rules.slice(0, bounds.rules).findIndex(({ rule, rationale }, at) => {
     text += codePointLength(rule) + codePointLength(rationale);

@@ -1,9 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
-import type { Episode, Incident, JournalEvent } from '#contracts';
+import type { Episode, EpisodeDetail, Incident, JournalEvent } from '#contracts';
 import type { Caller } from '../access/caller.js';
+import { Episodes } from '../postgres/episodes.js';
 import { LoopLists } from '../postgres/loop-lists.js';
 import { CurrentCaller } from './current-caller.js';
 import { decodeCursor, pageOf } from './cursor.js';
+import { notFound, ProblemError, problemOf } from './problem.js';
 import { microsOf } from './query-times.js';
 import { Input, Route, type InputOf } from './route.js';
 import { routes } from './routes.js';
@@ -16,7 +18,10 @@ interface Page<Item> {
 /** What the loop did: episodes, incidents, journal. */
 @Controller()
 export class LoopController {
-  constructor(@Inject(LoopLists) private readonly lists: LoopLists) {}
+  constructor(
+    @Inject(LoopLists) private readonly lists: LoopLists,
+    @Inject(Episodes) private readonly byId: Episodes,
+  ) {}
 
   @Route(routes.listEpisodes)
   async episodes(
@@ -26,6 +31,25 @@ export class LoopController {
     const { cursor, limit, ...filter } = query;
     const rows = await this.lists.episodes(project, filter, decodeCursor(cursor), limit);
     return pageOf(rows, limit, ({ opened_at: at, id }) => ({ at, id }));
+  }
+
+  @Route(routes.readEpisode)
+  async episode(
+    @CurrentCaller() { project }: Caller,
+    @Input() { params }: InputOf<typeof routes.readEpisode>,
+  ): Promise<EpisodeDetail> {
+    const found = await this.byId.find(project, params.id);
+    if (found === undefined) throw noEpisode(params.id);
+    return found;
+  }
+
+  @Route(routes.retryEpisode)
+  async retry(@CurrentCaller() caller: Caller, @Input() { params }: InputOf<typeof routes.retryEpisode>): Promise<EpisodeDetail> {
+    const retried = await this.byId.retry(caller.project, params.id, caller.who);
+    if (retried === 'unknown') throw noEpisode(params.id);
+    if (retried === 'not_blocked')
+      throw new ProblemError(problemOf('not-possible', 409, `The episode ${params.id} does not wait for an operator.`));
+    return this.episode(caller, { params, query: undefined, body: undefined });
   }
 
   @Route(routes.listIncidents)
@@ -49,3 +73,5 @@ export class LoopController {
     return pageOf(rows, limit, ({ at, id }) => ({ at, id }));
   }
 }
+
+const noEpisode = (id: string): ProblemError => notFound(`The project has no episode ${id}.`);

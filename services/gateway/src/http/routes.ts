@@ -9,6 +9,7 @@ import {
   createProjectRequest,
   effectiveSettings,
   episode,
+  episodeDetail,
   episodesQuery,
   incident,
   incidentsQuery,
@@ -34,12 +35,15 @@ import {
   turnsResponse,
 } from '#contracts';
 import { ok, oneOrMany, other, pageOf } from './answers.js';
+import { mcpRoutes } from '../mcp/routes.js';
 import { otlpRoutes } from '../otlp/routes.js';
 import { publicRoutes } from './public-routes.js';
 import { validationRoutes } from './validation-routes.js';
+import { ruleRoutes } from './rule-routes.js';
 import { defineRoute, type Answer, type Named, type RouteContract } from './route.js';
 
 const sessionPath = z.object({ id: sessionIdText });
+const episodePath = z.object({ id: z.string().min(1).max(64) });
 const turns: Named = { name: 'TurnsResponse', schema: turnsResponse };
 const ingested: readonly [Answer, ...Answer[]] = [
   ok(turns, 'At least one item is stored; the results say which.', 202),
@@ -134,6 +138,28 @@ export const routes = {
     access: ['observe'],
     query: episodesQuery,
     answers: [ok(pageOf('Episode', episode), 'A page of episodes.')],
+  }),
+  readEpisode: defineRoute({
+    id: 'readEpisode',
+    method: 'GET',
+    path: '/v1/episodes/:id',
+    summary: 'An episode: how it ended, what its repair waits for, and every run.',
+    access: ['observe'],
+    params: episodePath,
+    answers: [ok({ name: 'EpisodeDetail', schema: episodeDetail }, 'The episode with its runs.')],
+  }),
+  retryEpisode: defineRoute({
+    id: 'retryEpisode',
+    method: 'POST',
+    path: '/v1/episodes/:id/retry',
+    summary: 'Lets an episode whose runs failed too often be repaired again.',
+    access: ['operate'],
+    params: episodePath,
+    answers: [
+      ok({ name: 'EpisodeDetail', schema: episodeDetail }, 'It waits for a worker.'),
+      { status: 404, description: 'The project has no such episode.' },
+      { status: 409, description: 'It does not wait for an operator.' },
+    ],
   }),
   listIncidents: defineRoute({
     id: 'listIncidents',
@@ -237,6 +263,8 @@ export const routes = {
     answers: [ok({ name: 'ApiKey', schema: apiKey }, 'The key as it is now.')],
   }),
   ...validationRoutes,
+  ...ruleRoutes,
+  ...mcpRoutes,
   ...otlpRoutes,
   ...publicRoutes,
 } as const;

@@ -55,7 +55,11 @@ export class CandidateWriter {
     const hold = holdOf(draft.scope, settings);
     const id = ruleIdOf(episode.episode);
     const [row] = await tx.query<{ version: number | null }>('SELECT repair.add_candidate($1, $2, $3) AS version', [
-      ...[episode.episode, episode.lease, JSON.stringify({ id, ...draft, model, ...hold })],
+      ...[
+        episode.episode,
+        episode.lease,
+        JSON.stringify({ id, ...draft, model, allocation: settings.trial_allocation, ...hold }),
+      ],
     ]);
     if (row?.version == null) return { kind: 'second' };
     tellOfCandidate(tx, episode, { id, draft, model, version: row.version, hold: hold.hold });
