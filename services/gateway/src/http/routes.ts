@@ -36,6 +36,7 @@ import {
 import { ok, oneOrMany, other, pageOf } from './answers.js';
 import { otlpRoutes } from '../otlp/routes.js';
 import { publicRoutes } from './public-routes.js';
+import { settleRoutes } from './settle-routes.js';
 import { defineRoute, type Answer, type Named, type RouteContract } from './route.js';
 
 const sessionPath = z.object({ id: sessionIdText });
@@ -235,6 +236,7 @@ export const routes = {
     params: z.object({ id: z.string().min(1).max(64) }),
     answers: [ok({ name: 'ApiKey', schema: apiKey }, 'The key as it is now.')],
   }),
+  ...settleRoutes,
   ...otlpRoutes,
   ...publicRoutes,
 } as const;
