@@ -37,7 +37,7 @@ const RULES = `
     ('r-active', 'planted', 2, 'Always read the order first.', 'because', 'global', 'repair', 'a', 'active', now() - interval '3 hours', now() - interval '2 hours', NULL),
     ('r-retired', 'planted', 4, 'Never read the order.', 'because', 'global', 'repair', 'b', 'retired', now() - interval '3 hours', now() - interval '2 hours', now());
   INSERT INTO journal.events (id, project, type, rule) VALUES ('j-1', 'planted', 'repair_candidate_added', 'r-active'), ('j-2', 'planted', 'rule_promoted', 'r-active'),
-    ('j-3', 'planted', 'rule_candidate', 'r-retired'), ('j-4', 'planted', 'rule_promoted', 'r-retired'), ('j-5', 'planted', 'rule_retired', 'r-retired')`;
+    ('j-3', 'planted', 'rule_edited', 'r-retired'), ('j-4', 'planted', 'rule_promoted', 'r-retired'), ('j-5', 'planted', 'rule_retired', 'r-retired')`;
 const RULE_EVENTS = [
   [ruleCandidate, 'r-active'],
   [rulePromoted, 'r-active'],

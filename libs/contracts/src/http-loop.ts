@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { severities } from './gating.events.js';
 import { pageQuery, sessionIdText } from './http.js';
 import { notice, noticeStatuses } from './mailbox.events.js';
+import { repairResult, resolvingStatuses } from './repair.events.js';
 import { score, tierNumber } from './scoring.events.js';
 import { timeInput } from './turn.js';
 
@@ -85,13 +86,49 @@ export const episode = z.object({
   attempt: z.int(),
   recommended_scope: z.string().nullable(),
   opened_at: micros,
+  settled_at: micros.nullable(),
+  /** How it ended; null while it has not. */
+  outcome: z
+    .object({ status: z.enum(resolvingStatuses), rule_id: z.string().nullable(), decided_by: z.string().nullable() })
+    .nullable(),
+  /** Where its repair is; null before the repair service knew of it. */
+  work: z
+    .object({
+      state: z.enum(['waiting', 'running', 'blocked', 'done']),
+      /** `backoff`, `hourly_limit`, `cost_limit`, `observe_only`, `model`, `operator`; null: for a free worker, or for nothing. */
+      waits_for: z.string().nullable(),
+      runs: z.int(),
+      /** Failed runs since an operator last let it run again. */
+      failures: z.int(),
+      /** Not before this time; null when no run is to come. */
+      next_run_at: micros.nullable(),
+      last_error: z.string().nullable(),
+    })
+    .nullable(),
 });
 export type Episode = z.output<typeof episode>;
+
+/** Every run, the oldest first; `result` is null while it is in progress, or when its worker ended without a word. */
+export const episodeDetail = episode.extend({
+  runs: z.array(
+    z.object({
+      run: z.int(),
+      started_at: micros,
+      ended_at: micros.nullable(),
+      model: z.string().nullable(),
+      status: z.string().nullable(),
+      result: repairResult.nullable(),
+    }),
+  ),
+});
+export type EpisodeDetail = z.output<typeof episodeDetail>;
 
 export const episodesQuery = pageQuery.extend({
   session: sessionIdText.optional(),
   status: z.string().max(64).optional(),
   incident: z.string().max(64).optional(),
+  outcome: z.enum(resolvingStatuses).optional().describe('Only episodes that ended so.'),
+  waits_for: z.string().max(64).optional().describe('Only episodes whose repair waits for this, for example `operator`.'),
 });
 
 export const incident = z.object({
@@ -101,6 +138,8 @@ export const incident = z.object({
   /** The episode that opened it. */
   opened_by: z.string(),
   opened_at: micros,
+  /** The rule that stands for what recurs; null when it has none. */
+  rule_id: z.string().nullable(),
   episodes: z.int(),
   notices: z.int(),
 });
@@ -124,6 +163,7 @@ export const journalQuery = pageQuery.extend({
   type: z.string().max(64).optional(),
   session: sessionIdText.optional(),
   episode: z.string().max(64).optional(),
+  rule: z.string().max(64).optional(),
   since: timeInput.optional(),
   until: timeInput.optional(),
 });

@@ -74,11 +74,11 @@ const EVENTS: RowCheck<RuleRow & { what: string }> = {
   detail: ({ project, id, what, found }) => `${project}, rule ${id}: expected one event of it being ${what}, found ${found}`,
 };
 
-/** A candidate of a repair is journaled under the name that repair's steps have. */
+/** A candidate is journaled as the step of the repair, or as the edit, that wrote it. */
 const JOURNALED: RowCheck<RuleRow & { what: string }> = {
   invariant: 10,
   sql: `SELECT c.project, c.id, c.what, count(j.id) || ' rows' AS found FROM (${CHANGES}) c
-        LEFT JOIN journal.events j ON j.rule = c.id AND j.project = c.project AND (j.type = 'rule_' || c.what OR (c.what = 'candidate' AND j.type = 'repair_candidate_added'))
+        LEFT JOIN journal.events j ON j.rule = c.id AND j.project = c.project AND (j.type = 'rule_' || c.what OR (c.what = 'candidate' AND j.type IN ('repair_candidate_added', 'rule_edited')))
         GROUP BY c.project, c.id, c.what HAVING count(j.id) <> 1`,
   detail: ({ project, id, what, found }) =>
     `${project}, rule ${id}: expected one journal row of it being ${what}, found ${found}`,
