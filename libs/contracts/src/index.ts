@@ -66,6 +66,19 @@ export {
   type RuleExposed,
 } from './rule.events.js';
 export { RULES_SEARCH_MAX, ruleTools, type RuleTool, type RuleToolInput, type RuleToolOutput } from './rule-tools.js';
+export {
+  candidatesQuery,
+  editRuleRequest,
+  manyRulesChanged,
+  manyRulesRequest,
+  retireRuleRequest,
+  ruleRecord,
+  ruleRecordsQuery,
+  withdrawRuleRequest,
+  type ManyRulesChanged,
+  type RuleEdit,
+  type RuleRecord,
+} from './http-rules.js';
 export { EVERY_SCOPE, reviewModes, type ReviewMode } from './settings-rules.js';
 export { healthChanged, deadLetter, deadLetterHeaders, SYSTEM_PROJECT } from './system.events.js';
 export {
@@ -113,6 +126,7 @@ export {
   trajectoryQuery,
   noticesQuery,
   episode,
+  episodeDetail,
   episodesQuery,
   incident,
   incidentsQuery,
@@ -122,6 +136,7 @@ export {
   type SessionTrajectory,
   type TrajectoryTurn,
   type Episode,
+  type EpisodeDetail,
   type Incident,
   type JournalEvent,
 } from './http-loop.js';
