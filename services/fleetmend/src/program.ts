@@ -9,8 +9,10 @@ import { registerMetrics } from './commands/metrics.js';
 import { registerMigrate } from './commands/migrate.js';
 import { registerNotices } from './commands/notices.js';
 import { registerOffline } from './commands/offline.js';
+import { registerRules } from './commands/rules.js';
 import { registerSessions } from './commands/sessions.js';
 import { registerSettings } from './commands/settings.js';
+import { registerSettle } from './commands/settle.js';
 import { registerTurns } from './commands/turns.js';
 import { registerUp } from './commands/up.js';
 import type { Finish } from './exit-codes.js';
@@ -38,6 +40,8 @@ export function createProgram(version: string, finish: Finish): Command {
     registerSessions,
     registerNotices,
     registerLists,
+    registerRules,
+    registerSettle,
     registerKeys,
     registerSettings,
     registerDead,
