@@ -31,6 +31,7 @@ export class NatsTransport implements Transport {
   told = false;
   private readonly reached: Promise<Link>;
   private readonly listeners: Change[] = [];
+  private readonly ending = new AbortController();
   private changes: Subscription | undefined;
 
   constructor(
@@ -39,7 +40,9 @@ export class NatsTransport implements Transport {
     private readonly onError: (error: Error) => void,
   ) {
     this.reached = this.reach(broker);
-    this.reached.catch((error: unknown) => onError(nobody(error, 'the broker refuses the client')));
+    this.reached.catch((error: unknown) => {
+      if (!this.ending.signal.aborted) onError(nobody(error, 'the broker refuses the client'));
+    });
   }
 
   onChange(listener: Change): void {
@@ -61,6 +64,7 @@ export class NatsTransport implements Transport {
   }
 
   async close(): Promise<void> {
+    this.ending.abort();
     const ended = this.reached.then(async ({ connection, own }) => {
       this.changes?.unsubscribe();
       if (own) await connection.close();
@@ -80,7 +84,7 @@ export class NatsTransport implements Transport {
 
   /** Connects, and listens for changes before the first question: none of them is missed from then on. */
   private async reach(broker: Broker): Promise<Link> {
-    const reached = await link(broker, `client-${this.project}`);
+    const reached = await link(broker, `client-${this.project}`, this.ending.signal);
     const { connection } = reached;
     const changes = connection.subscribe(`${LIVE_PREFIX}.${SUBJECT_ROOT}.${this.project}.rule.changed`, {
       callback: (error, message) => {

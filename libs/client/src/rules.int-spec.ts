@@ -218,6 +218,28 @@ describe('over NATS', () => {
   });
 
   it(
+    'a broker that comes up later is waited for, and one that never does keeps nobody from ending',
+    async () => {
+      const way = await cuttable(nats.url);
+      way.cut();
+      const errors: Error[] = [];
+      const onError = (error: Error): void => void errors.push(error);
+      const late = opened({ url: way.url, project: project(), onError });
+      const never = opened({ url: way.url, project: project(), onError });
+      await expect(never.rules.list()).rejects.toMatchObject({ kind: 'unavailable' });
+      await never.close();
+      way.mend();
+      await late.connected();
+      expect(await late.rules.list()).toMatchObject({ version: 1 });
+      await expect(never.connected()).rejects.toBeInstanceOf(FleetmendError);
+      expect(errors).toEqual([]);
+      await late.close();
+      await way.close();
+    },
+    MINUTE,
+  );
+
+  it(
     'refused credentials are told to the listener and to every read, and throw nowhere else',
     async () => {
       const guarded = await guardedNats();
