@@ -7,7 +7,9 @@ import { loadDeadLetters } from './invariants/dead-letters.js';
 import { checkEpisodes } from './invariants/episodes.js';
 import { checkNotices, loadNotices } from './invariants/notices.js';
 import { checkQuiet } from './invariants/quiet.js';
+import { checkRepairs } from './invariants/repairs.js';
 import { checkReports, loadReports } from './invariants/reports.js';
+import { checkRules, loadRuleEvents } from './invariants/rules.js';
 import { checkSessions } from './invariants/sessions.js';
 import { checkTurns } from './invariants/turns.js';
 import { Broker } from './jetstream/broker.js';
@@ -34,7 +36,7 @@ export interface CheckResult {
 const QUIET_MS = 15_000;
 
 /**
- * Counts DATAFLOW's invariants 1 to 8 and 13. Waits for the loop to come to rest first: under traffic, what is still under way
+ * Counts DATAFLOW's invariants 1 to 10 and 13. Waits for the loop to come to rest first: under traffic, what is still under way
  * would be found missing. Throws when the database or the broker cannot be read.
  */
 export async function checkInvariants(options: CheckOptions): Promise<CheckResult> {
@@ -62,6 +64,7 @@ async function checkAll(
   await loadDeadLetters(reader, broker);
   const reportsSince = await loadReports(reader, broker, findings);
   const noticesSince = await loadNotices(reader, broker, findings);
+  const rulesSince = await loadRuleEvents(reader, broker);
   const settings = await readSettings(reader, base);
   await checkTurns(sources, findings, expected);
   await checkAnswers(reader, findings);
@@ -70,6 +73,8 @@ async function checkAll(
   await checkNotices(reader, findings, { keptSinceUs: noticesSince, settings });
   for (const [project, known] of settings) await checkBreaker(reader, findings, { project, ...known });
   await checkEpisodes(reader, findings);
+  await checkRepairs(reader, findings);
+  await checkRules(reader, findings, rulesSince);
   await checkAttempts(sources, findings);
   return { violations: findings.violations(), counted: findings.counted };
 }

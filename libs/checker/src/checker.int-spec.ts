@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { noticePosted, turnEvaluated, turnEnded } from '#contracts';
+import { noticePosted, ruleCandidate, rulePromoted, ruleRetired, turnEvaluated, turnEnded } from '#contracts';
 import { testDatabase, type TestDatabase } from '#testing';
 import { fleet } from '../../../test/support/fleet.js';
 import { Loop } from '../../../test/support/loop.js';
@@ -21,7 +21,30 @@ interface Fault {
   readonly invariant: number;
   readonly what: string;
   readonly sql: string;
+  /** What one of the findings says, where an invariant is broken in several ways. */
+  readonly says?: RegExp;
 }
+
+/** One episode that a run has ended without a rule, as repair leaves it. */
+const REPAIRED = `
+  INSERT INTO repair.runs (episode, run, project, ended_at, status, result) SELECT id, 1, project, now(), 'no_proposal', '{}' FROM mailbox.episodes WHERE id = ${anEpisode};
+  UPDATE mailbox.notices SET status = 'acknowledged', resolution = '{"kind": "no_proposal", "rule_id": null}' WHERE id = ANY((SELECT notice_ids FROM mailbox.episodes WHERE id = ${anEpisode})::text[]);
+  UPDATE mailbox.episodes SET status = 'settled', settled_at = now(), outcome = '{"status": "no_proposal", "rule_id": null, "decided_by": null}' WHERE id = ${anEpisode}`;
+
+/** Two rules as they are after their lives: every change with its times, its journal row and its event. */
+const RULES = `
+  INSERT INTO rules.rules (id, project, seq, rule, rationale, scope, author, normal_hash, status, created_at, promoted_at, retired_at) VALUES
+    ('r-active', 'planted', 2, 'Always read the order first.', 'because', 'global', 'repair', 'a', 'active', now() - interval '3 hours', now() - interval '2 hours', NULL),
+    ('r-retired', 'planted', 4, 'Never read the order.', 'because', 'global', 'repair', 'b', 'retired', now() - interval '3 hours', now() - interval '2 hours', now());
+  INSERT INTO journal.events (id, project, type, rule) VALUES ('j-1', 'planted', 'repair_candidate_added', 'r-active'), ('j-2', 'planted', 'rule_promoted', 'r-active'),
+    ('j-3', 'planted', 'rule_edited', 'r-retired'), ('j-4', 'planted', 'rule_promoted', 'r-retired'), ('j-5', 'planted', 'rule_retired', 'r-retired')`;
+const RULE_EVENTS = [
+  [ruleCandidate, 'r-active'],
+  [rulePromoted, 'r-active'],
+  [ruleCandidate, 'r-retired'],
+  [rulePromoted, 'r-retired'],
+  [ruleRetired, 'r-retired'],
+] as const;
 
 const faults: Fault[] = [
   { invariant: 1, what: 'a lost turn whose body is left', sql: `DELETE FROM scoring.turns WHERE (s, t) = ${aTurn}` },
@@ -179,6 +202,106 @@ const faults: Fault[] = [
       SELECT 'i-double', project, fingerprint, status, 'nobody' FROM mailbox.incidents WHERE status = 'open' AND fingerprint IS NOT NULL ORDER BY id LIMIT 1`,
   },
   {
+    invariant: 8,
+    what: 'a pending notice whose episode has ended',
+    sql: `UPDATE mailbox.episodes SET status = 'settled' WHERE id = ${anEpisode}`,
+  },
+  {
+    invariant: 8,
+    what: 'an open incident of a fault that a rule covers',
+    sql: `DROP INDEX mailbox.incidents_live; INSERT INTO mailbox.incidents (id, project, fingerprint, status, opened_by)
+      SELECT 'i-covered', project, fingerprint, 'covered', '' FROM mailbox.incidents WHERE status = 'open' AND fingerprint IS NOT NULL ORDER BY id LIMIT 1`,
+  },
+  {
+    invariant: 8,
+    what: 'two live leases of one incident',
+    sql: `DROP INDEX repair.work_running; INSERT INTO repair.work (episode, project, incident, s, session, t, state, lease, leased_until)
+      SELECT x.episode, 'planted', 'i-x', gen_random_uuid(), 's', 0, 'running', gen_random_uuid(), now() + interval '1 minute' FROM (VALUES ('e-x'), ('e-y')) x(episode)`,
+  },
+  {
+    invariant: 9,
+    what: 'an episode that two runs settled',
+    sql: `${REPAIRED}; INSERT INTO repair.runs (episode, run, project, ended_at, status, result) SELECT episode, 2, project, now(), status, result FROM repair.runs WHERE run = 1`,
+    says: /at most one run that settled it, found 2/,
+  },
+  {
+    invariant: 9,
+    what: 'an episode with two candidates',
+    sql: `DROP INDEX rules.rules_of_episode; UPDATE rules.rules SET episode = ${anEpisode}`,
+    says: /at most one candidate, found r-active, r-retired/,
+  },
+  {
+    invariant: 9,
+    what: 'a run that settled an episode which is open',
+    sql: `INSERT INTO repair.runs (episode, run, project, ended_at, status, result) SELECT id, 1, project, now(), 'duplicate', '{}' FROM mailbox.episodes WHERE id = ${anEpisode}`,
+    says: /settled like its run, found it open/,
+  },
+  {
+    invariant: 9,
+    what: 'an episode that ended without a run',
+    sql: `${REPAIRED}; DELETE FROM repair.runs WHERE run = 1`,
+    says: /the run that it ended by, found none for no_proposal/,
+  },
+  {
+    invariant: 9,
+    what: 'an episode that ended otherwise than its run',
+    sql: `${REPAIRED}; UPDATE mailbox.episodes SET outcome = jsonb_set(outcome, '{status}', '"duplicate"') WHERE status = 'settled'`,
+    says: /found none for duplicate/,
+  },
+  {
+    invariant: 9,
+    what: 'a notice that names another rule than the end of its episode',
+    sql: `${REPAIRED}; UPDATE mailbox.notices SET resolution = jsonb_set(resolution, '{rule_id}', '"r-other"') WHERE status = 'acknowledged'`,
+    says: /found "no_proposal r-other" against "no_proposal"/,
+  },
+  {
+    invariant: 9,
+    what: 'a notice that was acknowledged though nothing ended',
+    sql: `UPDATE mailbox.notices SET status = 'acknowledged', resolution = '{"kind": "duplicate", "rule_id": "r-active"}' WHERE id = ${aNotice}`,
+    says: /found "duplicate r-active" against "no settled episode"/,
+  },
+  {
+    invariant: 9,
+    what: 'an episode of a notice for people',
+    sql: `UPDATE mailbox.notices SET severity = 'needs_human' WHERE id = (SELECT notice_ids[1] FROM mailbox.episodes WHERE id = ${anEpisode})`,
+    says: /no episode for people to repair/,
+  },
+  {
+    invariant: 10,
+    what: 'two live rules that say the same',
+    sql: `UPDATE rules.rules SET status = 'active', promoted_at = now(), retired_at = NULL, normal_hash = 'other', rule = '  ALWAYS read the order first!! ' WHERE id = 'r-retired'`,
+    says: /rule r-retired: expected a text of its own, found that of r-active/,
+  },
+  {
+    invariant: 10,
+    what: 'a retired rule that is a candidate again',
+    sql: `UPDATE rules.rules SET status = 'candidate' WHERE id = 'r-retired'`,
+    says: /times from candidate to active to retired that fit candidate/,
+  },
+  {
+    invariant: 10,
+    what: 'a rule that was retired before it was promoted',
+    sql: `UPDATE rules.rules SET retired_at = promoted_at - interval '1 minute' WHERE id = 'r-retired'`,
+    says: /rule r-retired: expected times/,
+  },
+  {
+    invariant: 10,
+    what: 'a rule that nobody was told of',
+    sql: `UPDATE rules.rules SET id = 'r-secret' WHERE id = 'r-active'; UPDATE journal.events SET rule = 'r-secret' WHERE rule = 'r-active'`,
+    says: /rule r-secret: expected one event of it being candidate, found 0 events/,
+  },
+  {
+    invariant: 10,
+    what: 'a promotion that was journaled twice',
+    sql: `INSERT INTO journal.events (id, project, type, rule) VALUES ('twice', 'planted', 'rule_promoted', 'r-active')`,
+    says: /rule r-active: expected one journal row of it being promoted, found 2 rows/,
+  },
+  {
+    invariant: 13,
+    what: 'an outbox row of the gateway left behind',
+    sql: `INSERT INTO gateway.outbox (id, subject, payload) VALUES ('left', 'fm.planted.rule.changed', '{}')`,
+  },
+  {
     invariant: 13,
     what: 'an outbox row left behind',
     sql: `INSERT INTO gating.outbox (id, subject, payload) VALUES ('left', 'fm.planted.turn.evaluated', '{}')`,
@@ -206,6 +329,14 @@ describe('the checker', () => {
     // Settings need a moment to reach every service before a notice surely has its eval case.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     await loop.publish('planted', TURNS);
+    await loop.send(
+      RULE_EVENTS.map(([event, rule], n) => ({
+        id: `rule-${n}`,
+        subject: event.subject('planted', 'global'),
+        data: JSON.stringify({ rule_id: rule, scope: 'global', version: n + 1, by: 'test', reason: null, episode_id: null }),
+      })),
+    );
+    await database.query(RULES);
     await loop.quiet(MINUTE);
     await Promise.all(loop.services.map((service) => service.stop()));
   }, 2 * MINUTE);
@@ -271,11 +402,22 @@ describe('the checker', () => {
 
   it.each(faults)(
     'finds $what (invariant $invariant)',
-    async ({ invariant, sql }) => {
+    async ({ invariant, sql, says = /./ }) => {
       const { violations } = await check(await copyWith(sql));
-      expect(violations.map((one) => one.invariant)).toContain(invariant);
-      const own = violations.find((one) => one.invariant === invariant);
-      expect(own?.detail).toMatch(/expected .*found |expects .*found /s);
+      const own = violations.filter((one) => one.invariant === invariant).map(({ detail }) => detail);
+      expect(own).not.toEqual([]);
+      expect(own[0]).toMatch(/expected .*found |expects .*found /s);
+      expect(own.filter((detail) => says.test(detail))).not.toEqual([]);
+    },
+    MINUTE,
+  );
+
+  it(
+    'leaves alone an episode that was repaired',
+    async () => {
+      const { violations, counted } = await check(await copyWith(REPAIRED));
+      expect(violations).toEqual([]);
+      expect(counted).toMatchObject({ settled_episodes: 1, repair_runs: 1, rules: 2 });
     },
     MINUTE,
   );

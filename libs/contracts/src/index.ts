@@ -195,6 +195,18 @@ export {
   type ApiKey,
   type CreatedKey,
 } from './http-operate.js';
+export {
+  pendingSession,
+  pendingSessionsQuery,
+  settleAnswer,
+  settleBody,
+  settleRequest,
+  waitsFor,
+  type PendingSession,
+  type SettleAnswer,
+  type SettleRequest,
+  type WaitsFor,
+} from './http-settle.js';
 export { rpcSubject, type RpcName } from './rpc-subject.js';
 export { verifyRequest, verifyAnswer, metricRequest, metricAnswer, type VerifyRequest, type MetricRequest } from './rpc.js';
 export { type RpcAnswer } from './rpc-answer.js';

@@ -37,7 +37,7 @@ describe('the command line', () => {
     },
   );
 
-  it('has the commands of this issue', () => {
+  it('has these commands', () => {
     const names = createProgram('0', () => undefined).commands.map((command) => command.name());
     expect(names.sort()).toEqual(
       ['up', 'doctor', 'migrate', 'turns', 'notices', 'sessions', 'episodes', 'incidents', 'journal', 'keys', 'settings']
@@ -54,7 +54,9 @@ describe('the command line', () => {
           'metrics',
           'trial',
           'traces',
+          'candidates',
         ])
+        .concat(['settle', 'regress'])
         .sort(),
     );
   });
@@ -72,6 +74,13 @@ describe('the command line', () => {
     [['gate', 'replay', '--gate-window', 'wide']],
     [['turns', 'import', 'x', '--retry-s', '-1']],
     [['up', '--log-level', 'loud']],
+    [['rules', 'retire', 'r-1']],
+    [['rules', 'withdraw']],
+    [['rules', 'restore', 'r-1', '--all']],
+    [['rules', 'search', 'x', '--limit', '51']],
+    [['settle']],
+    [['settle', 's', '--timeout', '291']],
+    [['episodes', 'retry']],
     [['trial', 'simulate', '--base-rate', '2']],
     [['trial', 'simulate', '--runs', '0']],
   ])('answers %j with exit code 2', async (args) => {

@@ -10,8 +10,10 @@ import { registerMigrate } from './commands/migrate.js';
 import { registerNotices } from './commands/notices.js';
 import { registerOffline } from './commands/offline.js';
 import { registerRegress } from './commands/regress.js';
+import { registerRules } from './commands/rules.js';
 import { registerSessions } from './commands/sessions.js';
 import { registerSettings } from './commands/settings.js';
+import { registerSettle } from './commands/settle.js';
 import { registerTraces } from './commands/traces.js';
 import { registerTurns } from './commands/turns.js';
 import { registerUp } from './commands/up.js';
@@ -41,6 +43,8 @@ export function createProgram(version: string, finish: Finish): Command {
     registerTraces,
     registerNotices,
     registerLists,
+    registerRules,
+    registerSettle,
     registerKeys,
     registerSettings,
     registerDead,

@@ -12,6 +12,7 @@ import { MetricsController } from './http/metrics.controller.js';
 import { NoticesController } from './http/notices.controller.js';
 import { OperationsController } from './http/operations.controller.js';
 import { ScoresController } from './http/scores.controller.js';
+import { SettleController } from './http/settle.controller.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { RegressionsController } from './http/regressions.controller.js';
 import { TrialsController } from './http/trials.controller.js';
@@ -22,6 +23,7 @@ import { RulesController } from './http/rules.controller.js';
 import { Broker } from './jetstream/broker.js';
 import { Ingest } from './ingest/ingest.js';
 import { Backlog } from './jetstream/backlog.js';
+import { MicroSettle } from './jetstream/micro-settle.js';
 import { LiveNotices } from './jetstream/live-notices.js';
 import { SystemHealth } from './jetstream/system-health.js';
 import { HELD_BODIES, heldBodies } from './otlp/held-body.js';
@@ -37,21 +39,27 @@ import { Episodes } from './postgres/episodes.js';
 import { Keys } from './postgres/keys.js';
 import { LoopLists } from './postgres/loop-lists.js';
 import { Notices } from './postgres/notices.js';
+import { PendingSessions } from './postgres/pending-sessions.js';
 import { Projects } from './postgres/projects.js';
 import { ProjectSettingsRows } from './postgres/project-settings.js';
 import { ProviderBlockRows } from './postgres/provider-blocks.js';
 import { ScoreQueues } from './postgres/score-queues.js';
 import { ReceivedTraces } from './postgres/received-traces.js';
 import { Sessions } from './postgres/sessions.js';
+import { Settlements } from './postgres/settlements.js';
 import { StoredScoresReader } from './postgres/stored-scores.js';
 import { Regressions } from './postgres/regressions.js';
 import { Trials } from './postgres/trials.js';
 import { ruleProviders } from './rules/wiring.js';
+import { SettleDesk } from './settle/settle-desk.js';
+import { settleGauge } from './settle/settle-gauge.js';
+import { SettleRequests } from './settle/settle-requests.js';
 import { NoticeStreams } from './streams/notice-streams.js';
 
 const controllers = [
   TurnsController,
   SessionsController,
+  SettleController,
   ScoresController,
   TracesController,
   NoticesController,
@@ -73,7 +81,7 @@ export class GatewayModule {}
 
 /** `access` and `directory` are made before the application, which asks them on every request. */
 export function gatewayModule(runtime: ServiceRuntime, access: Access, directory: KeyDirectory): DynamicModule {
-  const { nats, publisher, db, work, health, metrics } = runtime.parts;
+  const { nats, publisher, db, work, settings, health, metrics } = runtime.parts;
   const database = new Database(db);
   const broker = new Broker(nats);
   const backlog = new Backlog(nats);
@@ -91,6 +99,9 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
     count: gatewayMetrics.count.bind(gatewayMetrics),
   });
   const databaseUrl = runtime.loaded.process.database_url ?? '';
+  const desk = new SettleDesk(new Settlements(database));
+  settleGauge(metrics.registry, () => desk.size);
+  const settles = new SettleRequests(settings, desk);
   const system = new SystemHealth(nats);
   const readiness = new ReadinessCheck({ db: database, databaseUrl, broker, backlog, health, system, blocks });
   return {
@@ -103,6 +114,10 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: HELD_BODIES, useValue: held },
       { provide: ReceivedTraces, useValue: new ReceivedTraces(database) },
       { provide: Sessions, useValue: new Sessions(database) },
+      { provide: SettleDesk, useValue: desk },
+      { provide: SettleRequests, useValue: settles },
+      { provide: MicroSettle, useValue: new MicroSettle(nats, settles) },
+      { provide: PendingSessions, useValue: new PendingSessions(database) },
       { provide: StoredScoresReader, useValue: new StoredScoresReader(database) },
       { provide: Regressions, useValue: new Regressions(database, work) },
       { provide: Trials, useValue: new Trials(database) },

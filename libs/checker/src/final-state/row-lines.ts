@@ -26,9 +26,10 @@ SELECT project, 'notice' AS kind, session,
   jsonb_build_array(t, signatures, severity, status, summary, metrics, flagged_traces, scope_hints, recommended_scope) AS doc
 FROM mailbox.notices WHERE status <> 'corrected'`;
 
+/** Whether a worker has taken an episode up is a matter of time; how it ended is not. */
 const EPISODES = `
 SELECT e.project, 'episode' AS kind, e.session,
-  jsonb_build_array(e.t, e.status, e.recommended_scope,
+  jsonb_build_array(e.t, CASE WHEN e.status = 'settled' THEN e.outcome ->> 'status' ELSE 'live' END, e.recommended_scope,
     (SELECT jsonb_agg(jsonb_build_array(n.t, n.signatures) ORDER BY n.t, n.signatures) FROM mailbox.notices n WHERE n.id = ANY(e.notice_ids))) AS doc
 FROM mailbox.episodes e WHERE e.status <> 'void'`;
 

@@ -7,7 +7,7 @@ import { checkRows, type RowCheck, type TurnRow } from './row-check.js';
 type NoticeRow = TurnRow & { readonly id: string; readonly found: string };
 type EpisodeRow = TurnRow & { readonly id: string; readonly notice_ids: string[] };
 
-/** Invariant 8: a pending notice is in exactly one episode; a fault has one open incident. */
+/** Invariant 8: a pending notice is in exactly one live episode; a fault has one live incident. */
 export async function checkEpisodes(reader: Reader, findings: Findings): Promise<void> {
   findings.count('episodes', await reader.number("SELECT count(*) FROM mailbox.episodes WHERE status <> 'void'"));
   findings.count('open_incidents', await reader.number("SELECT count(*) FROM mailbox.incidents WHERE status = 'open'"));
@@ -19,7 +19,7 @@ export async function checkEpisodes(reader: Reader, findings: Findings): Promise
       findings.add(8, `${turnName(row)}, episode ${id}: expected the id of its notices, ${episodeId(notices)}, found ${id}`);
 }
 
-const LIVE_EPISODES = "SELECT e.id, unnest(e.notice_ids) AS notice FROM mailbox.episodes e WHERE e.status <> 'void'";
+const LIVE_EPISODES = "SELECT e.id, unnest(e.notice_ids) AS notice FROM mailbox.episodes e WHERE e.status IN ('open', 'claimed')";
 
 const NOTICES: readonly RowCheck<NoticeRow>[] = [
   {
@@ -29,7 +29,7 @@ const NOTICES: readonly RowCheck<NoticeRow>[] = [
           FROM mailbox.notices n LEFT JOIN live ON live.notice = n.id
           WHERE n.status = 'pending' AND n.passage = 'post' AND (live.episodes IS DISTINCT FROM 1 OR live.one IS DISTINCT FROM n.episode_id)`,
     detail: ({ id, found, ...row }) =>
-      `${turnName(row)}, notice ${id}: expected exactly one episode, the one it names, found ${found}`,
+      `${turnName(row)}, notice ${id}: expected exactly one live episode, the one it names, found ${found}`,
   },
   {
     invariant: 8,
@@ -49,6 +49,6 @@ const NOTICES: readonly RowCheck<NoticeRow>[] = [
 const INCIDENTS: RowCheck<{ project: string; fingerprint: string; ids: string[] }> = {
   invariant: 8,
   sql: `SELECT project, fingerprint, array_agg(id ORDER BY id) AS ids FROM mailbox.incidents
-        WHERE status IN ('open', 'suppressed') AND fingerprint IS NOT NULL GROUP BY project, fingerprint HAVING count(*) > 1`,
-  detail: ({ project, fingerprint, ids }) => `${project}: expected one open incident of ${fingerprint}, found ${ids.join(', ')}`,
+        WHERE status IN ('open', 'suppressed', 'covered') AND fingerprint IS NOT NULL GROUP BY project, fingerprint HAVING count(*) > 1`,
+  detail: ({ project, fingerprint, ids }) => `${project}: expected one live incident of ${fingerprint}, found ${ids.join(', ')}`,
 };

@@ -5,7 +5,6 @@ import type { Broker, ConsumerFigures, ConsumerState } from '../jetstream/broker
 import type { Reader } from '../postgres/reader.js';
 
 const POLL_MS = 200;
-const SERVICES = serviceNames.filter((name) => name !== 'gateway');
 
 /** Invariant 13, first part: within `withinMs` outboxes are empty and no consumer has anything pending or unacknowledged. */
 export async function checkQuiet(
@@ -77,10 +76,12 @@ function isSuspect({ pending, unacknowledged, idle }: ConsumerFigures): boolean 
 
 async function fullOutboxes(reader: Reader): Promise<string[]> {
   const outboxes = await reader.query<{ service: string; rows: number; oldest: string }>(
-    SERVICES.map(
-      (service) =>
-        `SELECT '${service}' AS service, count(*) AS rows, (SELECT id || ' to ' || subject FROM ${service}.outbox ORDER BY seq LIMIT 1) AS oldest FROM ${service}.outbox`,
-    ).join(' UNION ALL '),
+    serviceNames
+      .map(
+        (service) =>
+          `SELECT '${service}' AS service, count(*) AS rows, (SELECT id || ' to ' || subject FROM ${service}.outbox ORDER BY seq LIMIT 1) AS oldest FROM ${service}.outbox`,
+      )
+      .join(' UNION ALL '),
   );
   return outboxes.flatMap(({ service, rows, oldest }) =>
     rows === 0 ? [] : [`expected an empty outbox of ${service}, found ${rows} rows, the oldest ${oldest}`],

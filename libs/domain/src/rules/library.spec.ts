@@ -17,7 +17,6 @@ const common = (id: string, known: Known) => ({
   created_at: Number(id.slice(2)),
   source: 'e-1',
   allocation: 0.5,
-  allocation: 0.5,
   withdrawn_at: null,
   ...known,
 });

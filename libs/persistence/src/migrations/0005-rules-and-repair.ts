@@ -74,7 +74,7 @@ export const grantsOfRulesAndRepair: Readonly<Record<string, readonly string[]>>
     STATE_OF_RULES,
     'UPDATE (description, seq) ON rules.scopes',
     'UPDATE (version, at) ON rules.versions',
-    'SELECT ON repair.work, repair.runs, validation.exposures, validation.session_ends, mailbox.session_alerts',
+    'SELECT ON repair.work, repair.runs, validation.exposures, validation.session_ends, mailbox.alert_turns',
     'UPDATE (state, waits_for, run_after, failures) ON repair.work',
     'SELECT, INSERT, UPDATE, DELETE ON gateway.outbox, gateway.attempts',
   ],

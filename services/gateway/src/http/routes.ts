@@ -40,6 +40,7 @@ import { otlpRoutes } from '../otlp/routes.js';
 import { publicRoutes } from './public-routes.js';
 import { validationRoutes } from './validation-routes.js';
 import { ruleRoutes } from './rule-routes.js';
+import { settleRoutes } from './settle-routes.js';
 import { defineRoute, type Answer, type Named, type RouteContract } from './route.js';
 
 const sessionPath = z.object({ id: sessionIdText });
@@ -265,6 +266,7 @@ export const routes = {
   ...validationRoutes,
   ...ruleRoutes,
   ...mcpRoutes,
+  ...settleRoutes,
   ...otlpRoutes,
   ...publicRoutes,
 } as const;
