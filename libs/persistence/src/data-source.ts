@@ -6,6 +6,7 @@ import { ScoringInFull1764500000003 } from './migrations/0003-scoring-in-full.js
 import { OpenTelemetry1764500000004 } from './migrations/0004-opentelemetry.js';
 import { RulesAndRepair1764500000005 } from './migrations/0005-rules-and-repair.js';
 import { Trials1764500000006 } from './migrations/0006-trials.js';
+import { EvalSet1764500000008 } from './migrations/0008-evalset.js';
 
 /**
  * bigint columns are numbers here: turn indices, microseconds and counters stay below 2^53 by schema. One that does not
@@ -44,6 +45,7 @@ export const migrations = [
   OpenTelemetry1764500000004,
   RulesAndRepair1764500000005,
   Trials1764500000006,
+  EvalSet1764500000008,
 ];
 
 /** A data source that is not connected yet. `-c role` makes every connection of the pool the service's own role. */

@@ -3,6 +3,7 @@ import { grantsOfScoringInFull } from './migrations/0003-scoring-in-full.js';
 import { grantsOfOpenTelemetry } from './migrations/0004-opentelemetry.js';
 import { grantsOfRulesAndRepair } from './migrations/0005-rules-and-repair.js';
 import { grantsOfTrials } from './migrations/0006-trials.js';
+import { grantsOfEvalSet } from './migrations/0008-evalset.js';
 
 /** Role to what it is granted by all migrations together, in the words of GRANT. */
 export const grants: Readonly<Record<string, readonly string[]>> = joined(
@@ -11,6 +12,7 @@ export const grants: Readonly<Record<string, readonly string[]>> = joined(
   grantsOfOpenTelemetry,
   grantsOfRulesAndRepair,
   grantsOfTrials,
+  grantsOfEvalSet,
 );
 
 function joined(...steps: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string[]> {
