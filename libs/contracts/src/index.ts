@@ -152,6 +152,28 @@ export {
   type Ladder,
   type LadderMetric,
 } from './http-costs.js';
+export {
+  attachInputRequest,
+  captureCaseRequest,
+  capturedCase,
+  caseKinds,
+  evalCaseDetail,
+  evalCaseLine,
+  evalCasesPage,
+  evalCasesQuery,
+  importedCases,
+  MAX_IMPORT_LINES,
+  removedCase,
+  type AttachInputRequest,
+  type CaptureCaseRequest,
+  type CapturedCase,
+  type EvalCaseDetail,
+  type EvalCaseLine,
+  type EvalCasesPage,
+  type EvalCaseSummary,
+  type ImportedCases,
+  type RemovedCase,
+} from './http-evalset.js';
 export { knownMetrics, type KnownMetric, type KnownMetrics } from './http-metrics.js';
 export {
   effectiveSettings,

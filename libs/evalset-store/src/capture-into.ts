@@ -1,5 +1,6 @@
 import { captureCase, type CaptureResult, type EvalCase, type EvalSet } from '#domain/evalset';
 import { derivedId } from '#domain/ids';
+import { stringifyJson } from '#ingest';
 import type { Transaction } from '#persistence';
 import { advanceSet } from './set-version.js';
 
@@ -78,7 +79,7 @@ async function insertCases(tx: Transaction, project: string, cases: EvalSet, off
        clock.at + r.ord * interval '1 microsecond'
      FROM json_to_recordset($1::json) AS r(id text, ord int, s uuid, session text, kind text, signature json, baseline jsonb, replay_input jsonb, notes text, notice text)
      CROSS JOIN (SELECT clock_timestamp() AS at OFFSET 0) clock`,
-    [JSON.stringify(rows), project],
+    [stringifyJson(rows), project],
   );
 }
 

@@ -34,6 +34,7 @@ const TITLES = {
   'method-not-allowed': 'The method is not allowed here',
   'unsupported-media-type': 'The content type is not supported',
   conflict: 'It exists already',
+  'no-room': 'There is no room for it',
   unavailable: 'Not available at the moment',
   internal: 'An error of ours',
   'bad-http': 'The request cannot be read',

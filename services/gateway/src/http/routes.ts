@@ -35,6 +35,7 @@ import {
 } from '#contracts';
 import { ok, oneOrMany, other, pageOf } from './answers.js';
 import { otlpRoutes } from '../otlp/routes.js';
+import { evalSetRoutes } from './evalset-routes.js';
 import { publicRoutes } from './public-routes.js';
 import { defineRoute, type Answer, type Named, type RouteContract } from './route.js';
 
@@ -235,6 +236,7 @@ export const routes = {
     params: z.object({ id: z.string().min(1).max(64) }),
     answers: [ok({ name: 'ApiKey', schema: apiKey }, 'The key as it is now.')],
   }),
+  ...evalSetRoutes,
   ...otlpRoutes,
   ...publicRoutes,
 } as const;
