@@ -66,6 +66,7 @@ export {
   type TapeCall,
   type ToolTape,
 } from './replay.events.js';
+export { REPLAY_STREAM, replayDurable, replaySubject } from './replay-queue.js';
 export {
   ruleCandidate,
   ruleChanged,
