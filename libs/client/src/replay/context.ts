@@ -16,16 +16,16 @@ export interface ReplayContext {
   /** Aborted at the deadline, and when the worker closes: nothing of what the run does after that is sent. */
   readonly signal: AbortSignal;
   /** A text for the agent's instructions: that there is advice, and how to read it. */
-  preamble(): string;
+  readonly preamble: () => string;
   /**
    * Says that waiting is over and the run's own time begins. Needed only where replays may wait for their environment
    * (`replay_env_wait_timeout_s`); otherwise it was said when the function was called. Saying it again changes nothing.
    */
-  markExecutionStarted(): Promise<void>;
+  readonly markExecutionStarted: () => Promise<void>;
   /** A tool as the agent should call it here: answered from the tape by the worker's options, or by `live`. */
-  tool<Args, Result>(name: string, live: (args: Args) => Result | Promise<Result>): (args: Args) => Promise<Result>;
+  readonly tool: <Args, Result>(name: string, live: (args: Args) => Result | Promise<Result>) => (args: Args) => Promise<Result>;
   /** Sends a turn of the run. It is stored when this resolves. */
-  turn(turn: ReplayTurn): Promise<void>;
+  readonly turn: (turn: ReplayTurn) => Promise<void>;
 }
 
 /** Runs a case again. What it returns is not looked at; what it throws is reported as the error of the replay. */

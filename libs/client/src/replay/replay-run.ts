@@ -64,10 +64,14 @@ export class ReplayRun {
       signal.addEventListener('abort', () => resolve(signal.reason as Error), { once: true }),
     );
     const first = await Promise.race([running, aborted]);
-    if (!signal.aborted) return first;
+    if (!this.isOver) return first;
     if (!(await within(RETURN_MS, running)))
       this.failures.push(new Error(`replay ${this.request.replay_id} still runs though its signal is aborted`));
     return signal.reason as Error;
+  }
+
+  private get isOver(): boolean {
+    return this.aborting.signal.aborted;
   }
 
   private context(): ReplayContext {

@@ -255,7 +255,7 @@ describe('a replay worker', () => {
         async ({ turn }) => {
           if (cutting) way.cut();
           cutting = false;
-          setTimeout(way.mend, 200);
+          setTimeout(() => way.mend(), 200);
           await turn({});
         },
         {},

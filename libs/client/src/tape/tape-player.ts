@@ -61,7 +61,7 @@ export class TapePlayer {
   async call(tool: string, given: unknown, live: () => unknown): Promise<unknown> {
     this.asked += 1;
     const recorded = this.mode === 'live' ? undefined : this.next(tool, given);
-    if (recorded === undefined) return this.missed(tool, live);
+    if (recorded === undefined) return await this.missed(tool, live);
     this.found += 1;
     if (recorded.error !== null) throw new RecordedToolError(tool, recorded.error);
     // A copy: what the agent does to its result must not reach a later call's.
@@ -93,7 +93,7 @@ export class TapePlayer {
     return alike.find((at) => !this.played.has(at)) ?? alike.at(-1);
   }
 
-  private async missed(tool: string, live: () => unknown): Promise<unknown> {
+  private missed(tool: string, live: () => unknown): unknown {
     const { onMiss = 'error', neverLive = [] } = this.options;
     if (neverLive.includes(tool)) throw new TapeMissError(tool);
     if (this.mode === 'live' || onMiss === 'live') return live();
