@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ProjectSettingsPatch } from '#contracts';
+import { sessionKey } from '#domain/ids';
 import { Pipeline } from './pipeline.js';
 
 let pipeline: Pipeline;
@@ -276,6 +277,27 @@ describe('eval cases', () => {
         baseline: { task_completion: 0.3, tool_correctness: 0.1 },
         replay_input: null,
       },
+    ]);
+  });
+  it('have the end state of their turn as replay input, unless it says nothing, and each changes the version of the set', async () => {
+    await open({ capture_eval_cases: true, circuit_breaker_max_notices: 0 });
+    for (const [session, endState] of [
+      ['empty', {}],
+      ['told', { order: 7 }],
+    ] as const) {
+      await pipeline.db.query(
+        `INSERT INTO scoring.turns (s, t, project, accepted_us, body_sha, config, end_state) SELECT $1, t, 'default', 0, '', 'test-config', $2 FROM generate_series(0, 9) t`,
+        [sessionKey('default', session), endState],
+      );
+      await fails(session);
+    }
+    expect(await pipeline.db.query('SELECT session, replay_input FROM evalset.cases ORDER BY created_at')).toEqual([
+      { session: 'empty', replay_input: null },
+      { session: 'told', replay_input: { order: 7 } },
+    ]);
+    await fails('told', { from: 3 });
+    expect(await pipeline.db.query('SELECT project, version FROM evalset.versions')).toEqual([
+      { project: 'default', version: 2 },
     ]);
   });
   it('finds no room in a set that wins alone fill: it is refused, and the journal says so once', async () => {

@@ -66,6 +66,7 @@ export {
   type TapeCall,
   type ToolTape,
 } from './replay.events.js';
+export { REPLAY_STREAM, replayDurable, replaySubject } from './replay-queue.js';
 export {
   ruleCandidate,
   ruleChanged,
@@ -178,6 +179,28 @@ export {
   type Ladder,
   type LadderMetric,
 } from './http-costs.js';
+export {
+  attachInputRequest,
+  captureCaseRequest,
+  capturedCase,
+  caseKinds,
+  evalCaseDetail,
+  evalCaseLine,
+  evalCasesPage,
+  evalCasesQuery,
+  importedCases,
+  MAX_IMPORT_LINES,
+  removedCase,
+  type AttachInputRequest,
+  type CaptureCaseRequest,
+  type CapturedCase,
+  type EvalCaseDetail,
+  type EvalCaseLine,
+  type EvalCasesPage,
+  type EvalCaseSummary,
+  type ImportedCases,
+  type RemovedCase,
+} from './http-evalset.js';
 export { knownMetrics, type KnownMetric, type KnownMetrics } from './http-metrics.js';
 export {
   effectiveSettings,

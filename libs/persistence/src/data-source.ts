@@ -8,6 +8,7 @@ import { RulesAndRepair1764500000005 } from './migrations/0005-rules-and-repair.
 import { Trials1764500000006 } from './migrations/0006-trials.js';
 import { Replays1764500000007 } from './migrations/0007-replays.js';
 import { OtlpInView1764500000009 } from './migrations/0009-otlp-in-view.js';
+import { EvalSet1764500000008 } from './migrations/0008-evalset.js';
 
 /**
  * bigint columns are numbers here: turn indices, microseconds and counters stay below 2^53 by schema. One that does not
@@ -48,6 +49,7 @@ export const migrations = [
   Trials1764500000006,
   Replays1764500000007,
   OtlpInView1764500000009,
+  EvalSet1764500000008,
 ];
 
 /** A data source that is not connected yet. `-c role` makes every connection of the pool the service's own role. */

@@ -5,6 +5,7 @@ import { grantsOfRulesAndRepair } from './migrations/0005-rules-and-repair.js';
 import { grantsOfTrials } from './migrations/0006-trials.js';
 import { grantsOfReplays } from './migrations/0007-replays.js';
 import { grantsOfOtlpInView } from './migrations/0009-otlp-in-view.js';
+import { grantsOfEvalSet } from './migrations/0008-evalset.js';
 
 /** Role to what it is granted by all migrations together, in the words of GRANT. */
 export const grants: Readonly<Record<string, readonly string[]>> = joined(
@@ -15,6 +16,7 @@ export const grants: Readonly<Record<string, readonly string[]>> = joined(
   grantsOfTrials,
   grantsOfReplays,
   grantsOfOtlpInView,
+  grantsOfEvalSet,
 );
 
 function joined(...steps: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string[]> {

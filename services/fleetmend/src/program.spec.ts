@@ -56,7 +56,7 @@ describe('the command line', () => {
           'traces',
           'candidates',
         ])
-        .concat(['settle', 'regress'])
+        .concat(['settle', 'regress', 'evalset'])
         .sort(),
     );
   });

@@ -6,6 +6,7 @@ import { McpController } from './mcp/mcp.controller.js';
 import { KeyIssuer } from './access/key-issuer.js';
 import { BASE_SETTINGS, PRICES, SettingsController } from './http/settings.controller.js';
 import { CostsController } from './http/costs.controller.js';
+import { EvalSetController } from './http/evalset.controller.js';
 import { KeysController } from './http/keys.controller.js';
 import { LoopController } from './http/loop.controller.js';
 import { MetricsController } from './http/metrics.controller.js';
@@ -34,6 +35,8 @@ import { GatewayMetrics } from './operations/gateway-metrics.js';
 import { ReadinessCheck } from './operations/readiness.js';
 import { CostLedger } from './postgres/costs.js';
 import { Database } from './postgres/database.js';
+import { EvalCases } from './postgres/eval-cases.js';
+import { EvalSetChanges } from './postgres/eval-set-changes.js';
 import { type KeyDirectory } from './postgres/key-directory.js';
 import { Episodes } from './postgres/episodes.js';
 import { Keys } from './postgres/keys.js';
@@ -70,6 +73,7 @@ const controllers = [
   MetricsController,
   SettingsController,
   KeysController,
+  EvalSetController,
   OperationsController,
   RulesController,
   RuleDeskController,
@@ -125,6 +129,8 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: ProviderBlockRows, useValue: blocks },
       { provide: Notices, useValue: notices },
       { provide: NoticeStreams, useValue: new NoticeStreams(broker, new LiveNotices(nats), notices, access) },
+      { provide: EvalCases, useValue: new EvalCases(database) },
+      { provide: EvalSetChanges, useValue: new EvalSetChanges(work, runtime.parts.settings) },
       { provide: LoopLists, useValue: new LoopLists(database) },
       { provide: Episodes, useValue: new Episodes(database, work) },
       ...ruleProviders(runtime, database, broker),

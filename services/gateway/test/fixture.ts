@@ -77,7 +77,7 @@ async function call(base: string, method: string, path: string, { key, body, hea
     ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const json = /json/.test(response.headers.get('content-type') ?? '');
+  const json = /[/+]json/.test(response.headers.get('content-type') ?? '');
   return {
     status: response.status,
     headers: response.headers,

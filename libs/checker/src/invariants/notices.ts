@@ -1,5 +1,5 @@
 import { noticePosted, type Notice } from '#contracts';
-import { derivedId } from '#domain/ids';
+import { evalCaseId } from '#domain/evalset';
 import type { Findings } from '../findings.js';
 import { turnName } from '../findings.js';
 import type { Broker } from '../jetstream/broker.js';
@@ -99,7 +99,7 @@ async function checkCases(
     [project, sinceUs + SETTLING_US],
   );
   for await (const { s, signatures, ...row } of rows) {
-    const id = `c-${derivedId('case', s, ...signatures)}`;
+    const id = evalCaseId(s, 'failure', signatures);
     const gone = await reader.number(
       "SELECT count(*) FROM journal.events WHERE project = $1 AND type IN ('eval_case_evicted', 'eval_case_refused', 'eval_case_removed') AND doc->>'case' = $2",
       [project, id],

@@ -1,8 +1,8 @@
 export { runCheck, hasCheck, checkedMetrics } from './run-check.js';
 export { EVALUATOR, type CheckContext } from './outcome.js';
-export { traceSignal } from './signal.js';
+export { errorText, traceSignal } from './signal.js';
 export { answerText, extractText, requestText } from './text.js';
-export { hasFailed, toolCalls, type ToolCall } from './tool-calls.js';
+export { hasFailed, isOutcomeKnown, toolCalls, toolSpans, type ToolCall } from './tool-calls.js';
 export { answerScoreLine, ScoreLineError } from './offline.js';
 export { coherenceTexts, type CoherenceTexts } from './coherence.js';
 export { cosine, embeddingCoherence } from './coherence-embedding.js';

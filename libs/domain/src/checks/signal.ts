@@ -30,7 +30,7 @@ function firstError(spans: readonly Span[]): string | undefined {
 }
 
 /** A text, or the message of an error object, or the object as JSON. Code points, so that no character is cut in half. */
-function errorText(error: unknown): string | undefined {
+export function errorText(error: unknown): string | undefined {
   if (error === undefined || error === null || error === '' || typeof error === 'boolean') return undefined;
   const text = typeof error === 'string' ? error : (messageOf(error) ?? canonicalJson(error) ?? '');
   return text === '' ? undefined : firstCodePoints(text, ERROR_MAX);

@@ -12,15 +12,19 @@ export interface ToolCall {
   readonly doubtful: boolean;
 }
 
+/** The tool calls of a trace in the order they started, as `toolSpans` tells them. */
+export function toolCalls(trace: Trace): ToolCall[] {
+  return toolSpans(trace).map(toCall);
+}
+
 /**
- * The tool calls of a trace in the order they started. A span delivered twice is one call, and of two versions the one
+ * The spans of the tool calls of a trace in the order they started. A span delivered twice is one call, and of two versions the one
  * that says more counts (a failure, then a known outcome). Without a start time on every call the recorded order stands.
  */
-export function toolCalls(trace: Trace): ToolCall[] {
+export function toolSpans(trace: Trace): Span[] {
   const spans = distinct(trace.spans.filter((span) => span.kind === 'TOOL'));
   const timed = spans.every((span) => span.started_at !== undefined);
-  const ordered = timed ? [...spans].sort((a, b) => (a.started_at ?? 0) - (b.started_at ?? 0)) : spans;
-  return ordered.map(toCall);
+  return timed ? [...spans].sort((a, b) => (a.started_at ?? 0) - (b.started_at ?? 0)) : spans;
 }
 
 /** A span failed when its status says so or an error is set. What its output text says is not judged here. */
@@ -53,7 +57,8 @@ function toCall(span: Span): ToolCall {
   };
 }
 
-function isOutcomeKnown(span: Span): boolean {
+/** Whether anything tells how a call went. */
+export function isOutcomeKnown(span: Span): boolean {
   return span.status !== 'UNSET' || isSet(span.error) || isSet(span.output) || span.ended_at !== undefined;
 }
 

@@ -1,3 +1,5 @@
+import { derivedId } from '../ids/index.js';
+
 export type CaseKind = 'failure' | 'win';
 
 /** A session kept as an example. A case without a replay input cannot be replayed; it is a label all the same. */
@@ -40,6 +42,18 @@ export function captureCase(set: EvalSet, offered: EvalCase, max: number): { set
 
 export function sortedSignature(signature: readonly string[]): string[] {
   return [...new Set(signature)].sort();
+}
+
+/** The id of the case of a session (its key), kind and signature: the same wherever and whenever it is captured. */
+export function evalCaseId(s: string, kind: CaseKind, signature: readonly string[]): string {
+  return `c-${derivedId(kind === 'failure' ? 'case' : 'win', s, ...sortedSignature(signature))}`;
+}
+
+/** Scores at capture: metric to value, of what was measured; a metric of several traces keeps the last. */
+export function baselineOf(
+  scores: readonly { readonly metric: string; readonly value: number | null }[],
+): Record<string, number> {
+  return Object.fromEntries(scores.flatMap(({ metric, value }) => (value === null ? [] : [[metric, value]])));
 }
 
 function sameKey(one: EvalCase, other: EvalCase): boolean {

@@ -1,7 +1,9 @@
 export {
   attachInput,
+  baselineOf,
   captureCase,
   caseSummary,
+  evalCaseId,
   isReplayable,
   matchingCases,
   removeCase,

@@ -56,7 +56,9 @@ async function isOurs(folder: string, scope: string): Promise<boolean> {
 
 function readableRule(record: RuleRecord): ReadableRule {
   const { id, rule, rationale, metric, tags, scope, episode_id: source, created_at: created } = record;
-  return { id, rule, rationale, metric, tags, scope, source, created_at: millis(created) ?? 0, ...stateOf(record) };
+  // Files are nobody's session, so no arm hides anything.
+  const allocation = 1;
+  return { id, rule, rationale, metric, tags, scope, source, allocation, created_at: millis(created) ?? 0, ...stateOf(record) };
 }
 
 function stateOf(record: RuleRecord): RuleState {

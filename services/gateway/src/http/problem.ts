@@ -35,6 +35,7 @@ const TITLES = {
   'unsupported-media-type': 'The content type is not supported',
   conflict: 'It exists already',
   'not-possible': 'Not possible as things are',
+  'no-room': 'There is no room for it',
   unavailable: 'Not available at the moment',
   internal: 'An error of ours',
   'bad-http': 'The request cannot be read',

@@ -37,6 +37,7 @@ import {
 import { ok, oneOrMany, other, pageOf } from './answers.js';
 import { mcpRoutes } from '../mcp/routes.js';
 import { otlpRoutes } from '../otlp/routes.js';
+import { evalSetRoutes } from './evalset-routes.js';
 import { publicRoutes } from './public-routes.js';
 import { validationRoutes } from './validation-routes.js';
 import { ruleRoutes } from './rule-routes.js';
@@ -267,6 +268,7 @@ export const routes = {
   ...ruleRoutes,
   ...mcpRoutes,
   ...settleRoutes,
+  ...evalSetRoutes,
   ...otlpRoutes,
   ...publicRoutes,
 } as const;

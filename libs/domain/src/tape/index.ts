@@ -1,0 +1,1 @@
+export { tapeOf, TAPE_MAX_BYTES } from './tape-of.js';
