@@ -42,6 +42,7 @@ describe('the command line', () => {
     expect(names.sort()).toEqual(
       ['up', 'doctor', 'migrate', 'turns', 'notices', 'sessions', 'episodes', 'incidents', 'journal', 'keys', 'settings']
         .concat(['dead', 'gate', 'notice', 'scope', 'rules', 'sanitize', 'score', 'calibrate', 'costs', 'metrics', 'trial'])
+        .concat(['evalset'])
         .sort(),
     );
   });

@@ -3,6 +3,7 @@ import { registerCalibrate } from './commands/calibrate.js';
 import { registerCosts } from './commands/costs.js';
 import { registerDead } from './commands/dead.js';
 import { registerDoctor } from './commands/doctor.js';
+import { registerEvalSet } from './commands/evalset.js';
 import { registerKeys } from './commands/keys.js';
 import { registerLists } from './commands/lists.js';
 import { registerMetrics } from './commands/metrics.js';
@@ -38,6 +39,7 @@ export function createProgram(version: string, finish: Finish): Command {
     registerSessions,
     registerNotices,
     registerLists,
+    registerEvalSet,
     registerKeys,
     registerSettings,
     registerDead,

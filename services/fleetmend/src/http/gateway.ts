@@ -50,8 +50,8 @@ export class Gateway {
   }
 
   /** Any answer, bad ones too. @throws CommandError 5 when nobody answers */
-  async raw(method: string, path: string, body?: Buffer): Promise<RawAnswer> {
-    const headers = { ...this.headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+  async raw(method: string, path: string, body?: Buffer, type = 'application/json'): Promise<RawAnswer> {
+    const headers = { ...this.headers(), ...(body === undefined ? {} : { 'content-type': type }) };
     const response = await this.fetch(path, { method, headers, ...(body === undefined ? {} : { body: new Uint8Array(body) }) });
     const text = await response.text().catch((error: unknown) => Promise.reject(this.unreachable(error)));
     const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);

@@ -13,7 +13,7 @@ export interface PageOptions {
 
 const LARGEST_PAGE = 200;
 
-/** One page, or with `all` every page as one. */
+/** One page, or with `all` every page as one; what else a page says is that of the last one. */
 export async function readPages<Item>(
   gateway: Gateway,
   path: string,
@@ -22,11 +22,12 @@ export async function readPages<Item>(
 ): Promise<Page<Item>> {
   const size = limit ?? (all === true ? LARGEST_PAGE : undefined);
   const items: Item[] = [];
+  let page: Page<Item>;
   let next: string | null | undefined = cursor;
   do {
-    const page: Page<Item> = await gateway.get<Page<Item>>(path, { ...filter, limit: size, cursor: next ?? undefined });
+    page = await gateway.get<Page<Item>>(path, { ...filter, limit: size, cursor: next ?? undefined });
     items.push(...page.items);
     next = page.next_cursor;
   } while (all === true && next !== null);
-  return { items, next_cursor: next };
+  return { ...page, items };
 }

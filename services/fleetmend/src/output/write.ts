@@ -1,7 +1,7 @@
 /** The one place that writes to standard output and standard error. */
 
 /** Answers. Resolves when the text is handed over, so that a slow reader slows the writer. */
-export async function writeOut(text: string): Promise<void> {
+export async function writeOut(text: string | Uint8Array): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
 }
 
