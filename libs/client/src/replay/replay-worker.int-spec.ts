@@ -4,6 +4,7 @@ import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { replayFinished, replayRequested, replayStarted, replayTurn } from '../../../contracts/src/replay.events.js';
 import { REPLAY_STREAM, replayDurable } from '../../../contracts/src/replay-queue.js';
+import { isFleetTask, noRules, replayTask } from '../../../testing/src/fleet/index.js';
 import { cuttable, eventually, testNats, type TestNats } from '../../../testing/src/index.js';
 import { replayWorker, type ReplayContext, type ReplayFunction, type ReplayWorker, type ReplayWorkerOptions } from '../index.js';
 
@@ -106,6 +107,21 @@ describe('a replay worker', () => {
     for (const [at, one] of of('a').entries()) expect(schemas[at]?.safeParse(one.payload).success).toBe(true);
     expect(of('a')[1]?.payload).toMatchObject({ session_id: 'replay-a', end_state: { done: true } });
     expect(errors).toEqual([]);
+  });
+
+  it('sends the turns of a scripted agent as they are, under the session of the replay', async () => {
+    const options = { seed: 1, rates: { loop: 1 } };
+    await work(async ({ replayInput, sessionId, turn }) => {
+      if (!isFleetTask(replayInput)) throw new Error('no task');
+      await turn({ ...(await replayTask('another', replayInput, noRules, options)) });
+      await turn(await replayTask(sessionId, replayInput, noRules, options));
+    });
+    await ask('a', { replay_input: { task: 'loop', order: 7 } });
+    await finished('a');
+    const [, first, second] = of('a');
+    expect(first?.payload).toMatchObject({ session_id: 'replay-a', turn_index: 0, traces: [{ trace_id: 'another-t0' }] });
+    expect(second?.payload).toMatchObject({ session_id: 'replay-a', traces: [{ trace_id: 'replay-a-t0' }] });
+    expect(replayTurn.schema.safeParse(first?.payload).success).toBe(true);
   });
 
   it('reports what the function throws, and runs the next', async () => {
