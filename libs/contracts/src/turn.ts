@@ -111,5 +111,7 @@ export type Trace = Omit<Times<Fields<typeof traceShape>, 'ended_at'>, 'started_
 export type Turn = Omit<Times<Fields<typeof turnShape>, 'started_at' | 'ended_at'>, 'traces' | 'event_id'> & {
   traces?: Trace[] | undefined;
 };
+/** A turn as an agent sends it, as far as its fields are known. */
+export type TurnInput = z.input<z.ZodObject<typeof turnShape>>;
 export type Tool = Fields<typeof toolShape>;
 export type ScopeHint = z.output<typeof scopeHint>;

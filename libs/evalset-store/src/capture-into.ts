@@ -43,7 +43,7 @@ export async function captureInto(tx: Transaction, target: TargetSet, offers: re
   const version = await advanceSet(tx, target.project);
   await removeCases(tx, without(before, after));
   await insertCases(tx, target.project, without(after, before), offers);
-  journalChanges(tx, target, version, results);
+  journalChanges(tx, { ...target, version }, offers, results);
   return { version, results };
 }
 
@@ -83,18 +83,28 @@ async function insertCases(tx: Transaction, project: string, cases: EvalSet, off
   );
 }
 
-function journalChanges(tx: Transaction, { project, who }: TargetSet, version: number, results: readonly CaptureResult[]): void {
-  for (const result of results) {
-    if (result.result !== 'captured') continue;
-    const { id, kind } = result.case;
-    const entry = { project, type: 'eval_case_captured', doc: { case: id, kind, version, who } };
-    tx.journal({ ...entry, id: derivedId('eval_case_captured', id, version) });
-    for (const { id: gone } of result.evicted)
-      tx.journal({
-        ...{ id: derivedId('eval_case_evicted', gone, version), project, type: 'eval_case_evicted' },
-        doc: { case: gone, version, made_room_for: id },
-      });
+function journalChanges(
+  tx: Transaction,
+  { project, who, version }: TargetSet & { readonly version: number },
+  offers: readonly OfferedCase[],
+  results: readonly CaptureResult[],
+): void {
+  for (const [at, { id, s, session, t, kind }] of offers.entries()) {
+    const result = results[at];
+    if (result?.result !== 'captured') continue;
+    const type = 'eval_case_captured';
+    tx.journal({ id: derivedId(type, id, version), project, type, s, session, t, doc: { case: id, kind, version, who } });
+    for (const gone of result.evicted) journalEviction(tx, project, { gone: gone.id, version, made_room_for: id });
   }
+}
+
+function journalEviction(
+  tx: Transaction,
+  project: string,
+  { gone, version, made_room_for }: { gone: string; version: number; made_room_for: string },
+): void {
+  const type = 'eval_case_evicted';
+  tx.journal({ id: derivedId(type, gone, version), project, type, doc: { case: gone, version, made_room_for } });
 }
 
 /** Loudly: whoever captures must learn that there is no room. Once per case, however often it is offered. */

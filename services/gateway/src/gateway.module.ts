@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { pricesFromSettings, priceTable } from '#llm/prices';
 import type { ServiceRuntime } from '#service';
 import { type Access } from './access/access.js';
@@ -85,7 +85,7 @@ export class GatewayModule {}
 
 /** `access` and `directory` are made before the application, which asks them on every request. */
 export function gatewayModule(runtime: ServiceRuntime, access: Access, directory: KeyDirectory): DynamicModule {
-  const { nats, publisher, db, work, settings, health, metrics } = runtime.parts;
+  const { nats, publisher, db, work, health, metrics } = runtime.parts;
   const database = new Database(db);
   const broker = new Broker(nats);
   const backlog = new Backlog(nats);
@@ -103,9 +103,6 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
     count: gatewayMetrics.count.bind(gatewayMetrics),
   });
   const databaseUrl = runtime.loaded.process.database_url ?? '';
-  const desk = new SettleDesk(new Settlements(database));
-  settleGauge(metrics.registry, () => desk.size);
-  const settles = new SettleRequests(settings, desk);
   const system = new SystemHealth(nats);
   const readiness = new ReadinessCheck({ db: database, databaseUrl, broker, backlog, health, system, blocks });
   return {
@@ -118,19 +115,13 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: HELD_BODIES, useValue: held },
       { provide: ReceivedTraces, useValue: new ReceivedTraces(database) },
       { provide: Sessions, useValue: new Sessions(database) },
-      { provide: SettleDesk, useValue: desk },
-      { provide: SettleRequests, useValue: settles },
-      { provide: MicroSettle, useValue: new MicroSettle(nats, settles) },
-      { provide: PendingSessions, useValue: new PendingSessions(database) },
+      ...settleProviders(runtime, database),
+      ...validationProviders(runtime, database),
       { provide: StoredScoresReader, useValue: new StoredScoresReader(database) },
-      { provide: Regressions, useValue: new Regressions(database, work) },
-      { provide: Trials, useValue: new Trials(database) },
       { provide: CostLedger, useValue: new CostLedger(database) },
       { provide: ProviderBlockRows, useValue: blocks },
       { provide: Notices, useValue: notices },
       { provide: NoticeStreams, useValue: new NoticeStreams(broker, new LiveNotices(nats), notices, access) },
-      { provide: EvalCases, useValue: new EvalCases(database) },
-      { provide: EvalSetChanges, useValue: new EvalSetChanges(work, runtime.parts.settings) },
       { provide: LoopLists, useValue: new LoopLists(database) },
       { provide: Episodes, useValue: new Episodes(database, work) },
       ...ruleProviders(runtime, database, broker),
@@ -144,4 +135,26 @@ export function gatewayModule(runtime: ServiceRuntime, access: Access, directory
       { provide: GatewayMetrics, useValue: gatewayMetrics },
     ],
   };
+}
+
+function settleProviders({ parts: { nats, settings, metrics } }: ServiceRuntime, database: Database): Provider[] {
+  const desk = new SettleDesk(new Settlements(database));
+  settleGauge(metrics.registry, () => desk.size);
+  const settles = new SettleRequests(settings, desk);
+  return [
+    { provide: SettleDesk, useValue: desk },
+    { provide: SettleRequests, useValue: settles },
+    { provide: MicroSettle, useValue: new MicroSettle(nats, settles) },
+    { provide: PendingSessions, useValue: new PendingSessions(database) },
+  ];
+}
+
+/** The eval set, what is run of it, and trials. */
+function validationProviders({ parts: { work, settings } }: ServiceRuntime, database: Database): Provider[] {
+  return [
+    { provide: EvalCases, useValue: new EvalCases(database) },
+    { provide: EvalSetChanges, useValue: new EvalSetChanges(work, settings) },
+    { provide: Regressions, useValue: new Regressions(database, work) },
+    { provide: Trials, useValue: new Trials(database) },
+  ];
 }

@@ -137,6 +137,13 @@ describe('a full set', () => {
     expect((await exported()).lines.map(({ session_id: session }) => session)).toEqual(['w1', 'f2', 'failed']);
   });
 
+  it('takes a case again that it has let go, even within one import', async () => {
+    await imported([failure(1), failure(2), failure(3)]);
+    const { body } = await imported([failure(4), failure(1), failure(4)]);
+    expect(body).toMatchObject({ captured: 2, known: 1, version: 2, evicted: { length: 2 } });
+    expect((await exported()).lines.map(({ session_id: session }) => session)).toEqual(['f3', 'f4', 'f1']);
+  });
+
   it('of wins alone refuses loudly, and is not changed', async () => {
     await imported([win(1), win(2), win(3)]);
     const refused = await call('POST', '', { session_id: 'failed', turn_index: 3, kind: 'failure' });

@@ -1,7 +1,7 @@
-import type { Turn } from '../../../contracts/src/turn.js';
+import type { TurnInput } from '../../../contracts/src/turn.js';
 
 /** A turn of a replay, as `turn.ended` has it. The session is the replay's; without an index the turns are counted from 0. */
-export type ReplayTurn = Omit<Partial<Turn>, 'session_id' | 'traces'> & { readonly traces?: readonly object[] };
+export type ReplayTurn = Omit<TurnInput, 'session_id' | 'turn_index'> & { readonly turn_index?: number };
 
 /** What a replay is given. Nothing in it tells whether a rule is on trial in this run: only the rules that its session reads differ. */
 export interface ReplayContext {

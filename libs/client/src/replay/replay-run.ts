@@ -128,7 +128,8 @@ export class ReplayRun {
   private async finish(error: Error | undefined): Promise<void> {
     const { replay_id, session_id } = this.request;
     const said = error === undefined ? { session_id } : { error: error.message.slice(0, ERROR_MAX) || error.name };
-    const payload = { replay_id, ...said, tape_share: this.player.share };
+    const last = this.nextTurn === 0 ? {} : { turn_index: this.nextTurn - 1 };
+    const payload = { replay_id, ...said, ...last, tape_share: this.player.share };
     await this.sender
       .send('replay.finished', payload, Date.now() + LAST_WORD_MS)
       .catch((failure: unknown) => void this.failures.push(toError(failure)));

@@ -4,6 +4,9 @@ import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { replayFinished, replayRequested, replayStarted, replayTurn } from '../../../contracts/src/replay.events.js';
 import { REPLAY_STREAM, replayDurable } from '../../../contracts/src/replay-queue.js';
+import { tapeOf } from '../../../domain/src/tape/index.js';
+import { normaliseTurn } from '../../../ingest/src/index.js';
+import { fleetTools, isFleetTask, noRules, replayTask, type PlannedCall } from '../../../testing/src/fleet/index.js';
 import { cuttable, eventually, testNats, type TestNats } from '../../../testing/src/index.js';
 import { replayWorker, type ReplayContext, type ReplayFunction, type ReplayWorker, type ReplayWorkerOptions } from '../index.js';
 
@@ -98,7 +101,7 @@ describe('a replay worker', () => {
     });
     await ask('a', { tape: { calls: [{ tool: 'find', arguments: { id: 7 }, result: 'taped', error: null }], cut: false } });
     const { payload } = await finished('a');
-    expect(payload).toEqual({ replay_id: 'a', session_id: 'replay-a', tape_share: 1 });
+    expect(payload).toEqual({ replay_id: 'a', session_id: 'replay-a', turn_index: 1, tape_share: 1 });
     expect(seen).toEqual([{ replayId: 'a', caseId: 'case-a', replayInput: { n: 'a' }, sessionId: 'replay-a' }]);
     expect(of('a').map(({ what }) => what)).toEqual(['replay.started', 'replay.turn', 'replay.turn', 'replay.finished']);
     expect(of('a').map(({ payload: { turn_index: index } }) => index)).toEqual([undefined, 0, 1, undefined]);
@@ -106,6 +109,40 @@ describe('a replay worker', () => {
     for (const [at, one] of of('a').entries()) expect(schemas[at]?.safeParse(one.payload).success).toBe(true);
     expect(of('a')[1]?.payload).toMatchObject({ session_id: 'replay-a', end_state: { done: true } });
     expect(errors).toEqual([]);
+  });
+
+  it('sends the turns of a scripted agent as they are, under the session of the replay', async () => {
+    const options = { seed: 1, rates: { loop: 1 } };
+    await work(async ({ replayInput, sessionId, turn }) => {
+      if (!isFleetTask(replayInput)) throw new Error('no task');
+      await turn({ ...(await replayTask('another', replayInput, noRules, options)) });
+      await turn(await replayTask(sessionId, replayInput, noRules, options));
+    });
+    await ask('a', { replay_input: { task: 'loop', order: 7 } });
+    await finished('a');
+    const [, first, second] = of('a');
+    expect(first?.payload).toMatchObject({ session_id: 'replay-a', turn_index: 0, traces: [{ trace_id: 'another-t0' }] });
+    expect(second?.payload).toMatchObject({ session_id: 'replay-a', traces: [{ trace_id: 'replay-a-t0' }] });
+    expect(replayTurn.schema.safeParse(first?.payload).success).toBe(true);
+  });
+
+  it('plays the tools of a scripted agent from the tape of its captured turn', async () => {
+    const options = { seed: 1, rates: { misused_tool: 1 } };
+    const task = { task: 'misused_tool', order: 7 } as const;
+    const captured = normaliseTurn(await replayTask('captured', task, noRules, options));
+    if (!captured.ok) throw new Error('no turn');
+    const replay: ReplayFunction = async ({ sessionId, tool, turn }) => {
+      const callTool = ({ tool: name, args }: PlannedCall): Promise<unknown> => tool(name, () => Promise.resolve('live'))(args);
+      await turn(await replayTask(sessionId, task, noRules, { ...options, callTool }));
+    };
+    await work(replay, { neverLive: fleetTools.map(({ name }) => name) });
+    await ask('a', { replay_input: task, tape: tapeOf(captured.turn) });
+    expect((await finished('a')).payload).toMatchObject({ session_id: 'replay-a', tape_share: 1 });
+    expect(of('a')[1]?.payload).toMatchObject({
+      traces: [
+        { spans: [{ name: 'cancel_order', status: 'ERROR', error: { message: 'Error: order 7 was shipped' } }, { kind: 'LLM' }] },
+      ],
+    });
   });
 
   it('reports what the function throws, and runs the next', async () => {

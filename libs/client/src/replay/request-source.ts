@@ -5,7 +5,10 @@ import { REPLAY_STREAM, replayDurable } from '../../../contracts/src/replay-queu
 
 /** A pull without a request ends after this and is asked again. */
 const PULL_MS = 30_000;
+/** A pull whose end got lost is given up this long after it should have ended. */
+const OVERDUE_MS = 1_000;
 const PAUSE_MS = 1_000;
+const REQUEST_TIMEOUT = 408;
 const NO_CONSUMER = 10_014;
 const NO_STREAM = 10_059;
 
@@ -55,10 +58,13 @@ export class RequestSource {
     const pull = await (await this.consumer).fetch({ max_messages: 1, expires: PULL_MS });
     this.pulls.add(pull);
     if (this.closing.signal.aborted) pull.stop();
+    const overdue = setTimeout(() => pull.stop(), PULL_MS + OVERDUE_MS);
+    void stopWhenExpired(pull);
     try {
       for await (const message of pull) return message;
       return undefined;
     } finally {
+      clearTimeout(overdue);
       this.pulls.delete(pull);
     }
   }
@@ -77,4 +83,12 @@ export class RequestSource {
     this.trouble = told.message;
     this.onError(told);
   }
+}
+
+/**
+ * nats-server 2.9 sometimes says that a pull has expired without saying how much of it was left; the client then does not count it as
+ * ended and waits for heartbeats that nobody sends, while nothing is asked for.
+ */
+async function stopWhenExpired(pull: ConsumerMessages): Promise<void> {
+  for await (const status of pull.status()) if (status.type === 'debug' && status.code === REQUEST_TIMEOUT) pull.stop();
 }

@@ -1,5 +1,5 @@
 import { draw } from './draw.js';
-import { failureModes, type ModeName } from './modes.js';
+import { failureModes, type ModeName, type PlannedCall, type PlannedTurn } from './modes.js';
 import { meaningOf, type Effect, type RuleReader } from './rules.js';
 import { turnOf, type FleetTurn } from './turn-of.js';
 
@@ -13,6 +13,8 @@ export interface FleetOptions {
   readonly factors?: Readonly<Record<Effect, number>>;
   /** How agents look for advice: by the list and the scope of the task, or by searching. Default `scope`. */
   readonly reading?: 'scope' | 'search';
+  /** How tools are called: what it throws fails the call. Default: every call ends as planned. */
+  readonly callTool?: (call: PlannedCall) => Promise<unknown>;
 }
 
 /** What a task was, so that it can be done again: a turn's end state, and so a case's replay input. */
@@ -68,7 +70,8 @@ class Agent {
     await this.read(mode.scope, mode.description);
     const fails = draw(this.options.seed, this.session, turn, 'fails') < this.rate(task.task);
     const hint = { key: mode.scope, description: mode.description, applicability: 'topical' as const, recommended: true };
-    return turnOf({ session: this.session, turn }, fails ? mode.badly(task.order) : mode.well(task.order), {
+    const plan = await this.act(fails ? mode.badly(task.order) : mode.well(task.order));
+    return turnOf({ session: this.session, turn }, plan, {
       ...{
         final,
         end_state: { ...task },
@@ -77,6 +80,20 @@ class Agent {
         rules_read: [...this.known.keys()],
       },
     });
+  }
+
+  private async act(plan: PlannedTurn): Promise<PlannedTurn> {
+    const { callTool } = this.options;
+    if (callTool === undefined) return plan;
+    const calls: PlannedCall[] = [];
+    for (const { tool, args, ...planned } of plan.calls) {
+      const outcome = await callTool({ tool, args, ...planned }).then(
+        (result) => ({ result }),
+        (error: unknown) => ({ result: null, error: error instanceof Error ? error.message : String(error) }),
+      );
+      calls.push({ tool, args, ...outcome });
+    }
+    return { ...plan, calls };
   }
 
   private async read(scope: string, words: string): Promise<void> {

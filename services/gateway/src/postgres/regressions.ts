@@ -33,7 +33,7 @@ export class Regressions {
       if (!cases.some(({ replayable }) => replayable)) return null;
       await tx.query(
         `INSERT INTO validation.regressions (run, project, requested_by, k, set_version, rules_version, margins)
-         VALUES ($1, $2, $3, $4, 0, coalesce((SELECT version FROM rules.versions WHERE project = $2), 0), $5)`,
+         VALUES ($1, $2, $3, $4, coalesce((SELECT version FROM evalset.versions WHERE project = $2), 0), coalesce((SELECT version FROM rules.versions WHERE project = $2), 0), $5)`,
         [run, project, who, k, JSON.stringify({ rule_promote_margin, rule_regress_margin })],
       );
       const rows = cases.flatMap(({ id, kind, replayable }, place) =>

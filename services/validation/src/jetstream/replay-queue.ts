@@ -1,6 +1,6 @@
 import { AckPolicy, DeliverPolicy, JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
-import { replayRequested } from '#contracts';
+import { replayDurable, replayRequested } from '#contracts';
 
 /** Workers take a request and say so at once: what comes after that is the row's to see. */
 const ACK_WAIT_MS = 30_000;
@@ -24,7 +24,7 @@ export class ReplayQueue {
     try {
       const { num_waiting: waiting, num_pending: pending } = await manager.consumers.info(
         replayRequested.stream,
-        durableOf(project),
+        replayDurable(project),
       );
       return waiting > 0 && pending === 0;
     } catch (error) {
@@ -36,7 +36,7 @@ export class ReplayQueue {
   private async make(manager: JetStreamManager, project: string): Promise<void> {
     if (this.made.has(project)) return;
     await manager.consumers.add(replayRequested.stream, {
-      durable_name: durableOf(project),
+      durable_name: replayDurable(project),
       filter_subject: replayRequested.subject(project),
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
@@ -45,9 +45,4 @@ export class ReplayQueue {
     });
     this.made.add(project);
   }
-}
-
-/** The durable that a project's replay workers share. */
-export function durableOf(project: string): string {
-  return `replays-${project}`;
 }

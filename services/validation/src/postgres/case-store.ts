@@ -44,10 +44,11 @@ export class CaseStore {
     };
   }
 
-  /** What a worker is given; undefined when the case is gone or has nothing to replay. `t`: the turn that it was captured from. */
-  async inputOf(read: Read, id: string): Promise<{ input: unknown; s: string; t: number | null } | undefined> {
-    const [row] = await read<{ input: unknown; s: string; t: number | null }>(
-      `SELECT c.replay_input AS input, c.s, n.t FROM evalset.cases c LEFT JOIN mailbox.notices n ON n.id = c.notice_id WHERE c.id = $1 AND c.replay_input IS NOT NULL`,
+  /** What a worker is given; undefined when the case is gone or has nothing to replay. `body`: the captured turn, while it is kept. */
+  async inputOf(read: Read, id: string): Promise<{ input: unknown; body: Buffer | null } | undefined> {
+    const [row] = await read<{ input: unknown; body: Buffer | null }>(
+      `SELECT c.replay_input AS input, b.body FROM evalset.cases c LEFT JOIN mailbox.notices n ON n.id = c.notice_id
+       LEFT JOIN scoring.turn_bodies b ON b.s = n.s AND b.t = n.t WHERE c.id = $1 AND c.replay_input IS NOT NULL`,
       [id],
     );
     return row;

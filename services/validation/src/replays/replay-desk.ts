@@ -1,7 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { replayRequested, tierRequested, type ProjectSettings, type Tier } from '#contracts';
+import { replayRequested, tierRequested, type ProjectSettings, type Tier, type ToolTape } from '#contracts';
 import { derivedId, replaySession, sessionKey } from '#domain/ids';
+import { tapeOf } from '#domain/tape';
+import { normaliseTurn, parseJson } from '#ingest';
 import { SettingsDirectory, UnitOfWork, type Transaction } from '#persistence';
 import { CaseStore } from '../postgres/case-store.js';
 import { ReplayStore, type NewReplay, type ReplayArm, type RunReplay } from '../postgres/replay-store.js';
@@ -50,7 +52,7 @@ export class ReplayDesk {
           replay_input: found.input,
           session_id: replay.session,
         },
-        ...{ candidate_rule_id: of.arm === 'with' ? of.rule : null, tape: null, deadline, env_deadline },
+        ...{ candidate_rule_id: of.arm === 'with' ? of.rule : null, tape: tapeOfBody(found.body), deadline, env_deadline },
       },
     });
     return replay.replay;
@@ -86,6 +88,14 @@ export class ReplayDesk {
     });
     this.logger.debug(`the replay ${replay} has run`);
   }
+}
+
+/** The tool calls of the captured turn; null where there is no turn, or no call in it. */
+function tapeOfBody(body: Buffer | null): ToolTape | null {
+  const turn = body === null ? null : normaliseTurn(parseJson(body).value);
+  if (turn?.ok !== true) return null;
+  const tape = tapeOf(turn.turn);
+  return tape.calls.length === 0 ? null : tape;
 }
 
 function newReplay(of: ReplayOf, settings: ProjectSettings): NewReplay {
