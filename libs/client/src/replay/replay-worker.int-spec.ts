@@ -104,7 +104,7 @@ describe('a replay worker', () => {
     expect(payload).toEqual({ replay_id: 'a', session_id: 'replay-a', turn_index: 1, tape_share: 1 });
     expect(seen).toEqual([{ replayId: 'a', caseId: 'case-a', replayInput: { n: 'a' }, sessionId: 'replay-a' }]);
     expect(of('a').map(({ what }) => what)).toEqual(['replay.started', 'replay.turn', 'replay.turn', 'replay.finished']);
-    expect(of('a').map(({ payload: { turn_index: index } }) => index)).toEqual([undefined, 0, 1, undefined]);
+    expect(of('a').map(({ payload: { turn_index: index } }) => index)).toEqual([undefined, 0, 1, 1]);
     const schemas = [replayStarted.schema, replayTurn.schema, replayTurn.schema, replayFinished.schema];
     for (const [at, one] of of('a').entries()) expect(schemas[at]?.safeParse(one.payload).success).toBe(true);
     expect(of('a')[1]?.payload).toMatchObject({ session_id: 'replay-a', end_state: { done: true } });
