@@ -22,7 +22,7 @@ import type { TurnInput } from '#recordings';
 import { provision } from '#service';
 import { ServiceProcess } from './service-process.js';
 
-export const LOOP_SERVICES = ['scoring', 'gating', 'mailbox', 'validation'] as const;
+export const LOOP_SERVICES = ['scoring', 'gating', 'mailbox', 'repair', 'validation'] as const;
 
 export interface LoopOptions {
   readonly natsUrl: string;
@@ -52,7 +52,9 @@ export class Loop {
   ) {
     const env = serviceEnv(options);
     const names = LOOP_SERVICES.flatMap((name) => Array.from({ length: options.copies ?? 1 }, () => name));
-    this.services = names.map((name) => new ServiceProcess(name, env));
+    // Repair takes episodes up and repairs nothing: what a loop found is to be looked at as it was found.
+    const idle = { ...env, FLEETMEND_OBSERVE_ONLY: 'true' };
+    this.services = names.map((name) => new ServiceProcess(name, name === 'repair' ? idle : env));
   }
 
   static async open(options: LoopOptions): Promise<Loop> {
