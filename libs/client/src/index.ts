@@ -10,7 +10,7 @@ export { type Session, type SettleOptions } from './session.js';
 export { type ToolDeclaration } from './tool-declarations.js';
 export { type AnthropicTool, type OpenAiTool, type PlainTool, type ToolResult, type Tools } from './tools.js';
 export { type ReadFor } from './transport.js';
-export { preamble } from './preamble.js';
+export { preamble } from '../../domain/src/rules/preamble.js';
 export { replayWorker, type ReplayWorker, type ReplayWorkerOptions } from './replay/replay-worker.js';
 export { type ReplayContext, type ReplayFunction, type ReplayTurn } from './replay/context.js';
 export { RecordedToolError, TapeMissError, type OnMiss, type TapeMode, type TapeOptions } from './tape/tape-player.js';

@@ -1,5 +1,5 @@
 import type { ReplayRequested } from '../../../contracts/src/replay.events.js';
-import { preamble } from '../preamble.js';
+import { preamble } from '../../../domain/src/rules/preamble.js';
 import { TapePlayer, type TapeOptions } from '../tape/tape-player.js';
 import type { ReplayContext, ReplayFunction, ReplayTurn } from './context.js';
 import type { ReplaySender } from './sender.js';
