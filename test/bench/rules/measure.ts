@@ -6,8 +6,8 @@ export type Ask = (n: number) => Promise<number>;
 
 export interface Figures {
   readonly perSecond: number;
-  /** Of the process asked, microseconds a read. */
-  readonly cpu: number;
+  /** Of each process, microseconds a read. */
+  readonly cpu: readonly number[];
   readonly p50: number;
   readonly p99: number;
   readonly bytes: number;
@@ -19,14 +19,14 @@ const PACE_PER_S = 200;
 const PACED = 2_000;
 
 /** As much as it takes for a while, with 32 in flight; then 200 a second, evenly, for the times of one. */
-export async function measure(ask: Ask, pid: number): Promise<Figures> {
+export async function measure(ask: Ask, pids: readonly number[]): Promise<Figures> {
   await burst(ask, 1_000);
-  const cpu = treeCpu(pid);
+  const before = pids.map(treeCpu);
   const { count, seconds, bytes } = await burst(ask, BURST_MS);
-  const used = (treeCpu(pid) - cpu) / count;
+  const cpu = pids.map((pid, index) => ((treeCpu(pid) - (before[index] ?? 0)) / count) * 1e6);
   const times = await paced(ask);
   const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-  return { perSecond: count / seconds, cpu: used * 1e6, p50: at(0.5), p99: at(0.99), bytes: bytes / count };
+  return { perSecond: count / seconds, cpu, p50: at(0.5), p99: at(0.99), bytes: bytes / count };
 }
 
 async function burst(ask: Ask, forMs: number): Promise<{ count: number; seconds: number; bytes: number }> {
