@@ -106,6 +106,7 @@ describe('a span on its way to the stream', () => {
 it('a span that makes our own code fail costs itself only, and is reported', () => {
   const cause = new Error('a fault of ours');
   const hostile = {
+    scope: { name: null },
     get attributes(): never {
       throw cause;
     },
