@@ -98,6 +98,7 @@ describe('up', () => {
   it('plays the sample the first time, prints what it saw, and leaves nothing running', async () => {
     const { code, out, err } = await run(['up', '--exit-after-import', '--format', 'json'], env);
     expect({ code, err }).toMatchObject({ code: 0 });
+    expect(err).toContain('repair_model is not set, so the repair service is left out');
     const seen = json(out);
     expect(seen).toMatchObject({ job: 'sample', accepted: 30, rejected: 0, totals: { sessions: 3, turns: 30 } });
     expect(seen.totals.fired).toBeGreaterThan(0);

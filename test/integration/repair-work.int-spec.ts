@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { after, eventually, hang, type ModelRequest, type Reply } from '#testing';
 import { sessionKey } from '#domain/ids';
 import { ack, add, episodeOf, RepairScene, resolve, RULE, ruleOf, speaking, type Worker } from './repair-scene.js';
 
 let scene: RepairScene;
 beforeAll(async () => {
+  // Workers that lose their lease say so.
+  Logger.overrideLogger(false);
   scene = await RepairScene.open();
 });
 beforeEach(() => scene.reset());

@@ -49,6 +49,7 @@ export {
 export {
   episodeSettled,
   repairResult,
+  REPAIR_TRACE_SCOPE,
   repairStatuses,
   resolvingStatuses,
   type RepairResult,

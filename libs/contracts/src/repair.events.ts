@@ -70,3 +70,6 @@ export const episodeSettled = defineEvent({
   tail: ['status'],
   schema: repairResult,
 });
+
+/** The instrumentation scope of the spans of our own repairs. Whoever reads spans leaves them out: a repair is never scored. */
+export const REPAIR_TRACE_SCOPE = 'fleetmend.repair';

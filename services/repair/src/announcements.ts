@@ -18,9 +18,9 @@ const END_TYPES: Readonly<Record<RepairResult['status'], string>> = {
 
 /** Tells of a run that was begun; and, where the one before it died, of that one's end. */
 export function announceStart(tx: Transaction, episode: ClaimedEpisode): void {
-  const { run, incident, noticeIds: notices, candidate, recommendedScope: recommended_scope } = episode;
-  if (episode.crashed) journal(tx, episode, { type: 'repair_failed', run: run - 1, doc: { error_category: 'crashed', notices } });
-  journal(tx, episode, { type: 'repair_started', run, doc: { notices, incident, candidate, recommended_scope } });
+  const { run, incident, candidate, recommendedScope: recommended_scope } = episode;
+  if (episode.crashed) journal(tx, episode, { type: 'repair_failed', run: run - 1, doc: { error_category: 'crashed' } });
+  journal(tx, episode, { type: 'repair_started', run, doc: { incident, candidate, recommended_scope } });
 }
 
 /** Tells how a run ended. `next`: what becomes of an episode that was not resolved. */
@@ -37,10 +37,10 @@ export function announceEnd(tx: Transaction, episode: ClaimedEpisode, result: Re
 }
 
 function endOf(result: RepairResult): Record<string, unknown> {
-  const { notice_ids: notices, recommended_scope, selected_scope, considered_rule_ids, suppression_reason } = result;
+  const { recommended_scope, selected_scope, considered_rule_ids, suppression_reason } = result;
   const { error_category, turns, tool_calls, model, usage } = result;
   return {
-    ...{ notices, recommended_scope, selected_scope, considered_rule_ids, suppression_reason, error_category },
+    ...{ recommended_scope, selected_scope, considered_rule_ids, suppression_reason, error_category },
     ...{ turns, tool_calls, model, cost_usd: usage.cost_usd, usage_notes: usage.notes },
   };
 }
@@ -108,8 +108,12 @@ interface Line {
   readonly doc: Readonly<Record<string, unknown>>;
 }
 
+/** Notice ids that a line names. */
+const NOTICES_MAX = 50;
+
 /** A line about a run; the same line is written once. */
-export function journal(tx: Transaction, { episode, project, s, session, t }: ClaimedEpisode, line: Line): void {
+export function journal(tx: Transaction, { episode, project, s, session, t, noticeIds }: ClaimedEpisode, line: Line): void {
   const { type, run, part = '', rule = null, doc } = line;
-  tx.journal({ id: derivedId(type, episode, run, part), project, type, s, session, t, episode, rule, doc: { run, ...doc } });
+  const of = { run, notices: noticeIds.slice(0, NOTICES_MAX) };
+  tx.journal({ id: derivedId(type, episode, run, part), project, type, s, session, t, episode, rule, doc: { ...of, ...doc } });
 }

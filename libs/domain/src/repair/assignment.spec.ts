@@ -46,6 +46,11 @@ describe('the assignment of a repair', () => {
     expect((task as { end_state: { list: unknown[] } }).end_state.list).toHaveLength(50);
     expect(JSON.stringify(task)).not.toContain('pay the bill');
   });
+  it('tells the policy of the domain apart, as material like the rest', () => {
+    const { user } = assignment(facts({ domainPolicy: 'Never refund more than was paid.' }));
+    expect(user).toMatch(/<data-1 name="domain_policy">\nNever refund more than was paid\.\n<\/data-1>$/);
+    expect(assignment(facts()).user).not.toContain('domain_policy');
+  });
   it('is bounded, however much there is', () => {
     const notices = Array.from({ length: 500 }, (_, at) => repairNotice({ id: `n-${at}`, summary: 'x'.repeat(50_000) }));
     const { user } = assignment(facts({ notices, end_state: { text: 'y'.repeat(500_000) }, domainPolicy: 'z'.repeat(50_000) }));

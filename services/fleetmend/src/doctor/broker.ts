@@ -22,7 +22,14 @@ export interface BrokerState {
   readonly dead: number | null;
 }
 
-export async function lookAtBroker(url: string, ackWaitMs: number): Promise<BrokerState> {
+/** What the settings say about the consumers. */
+export interface Expected {
+  readonly ackWaitMs: number;
+  /** Whether a repair service has to be there: without a model it is left out. */
+  readonly repairs: boolean;
+}
+
+export async function lookAtBroker(url: string, expected: Expected): Promise<BrokerState> {
   let dead: number | null = null;
   const found = await findings('broker', 'start it, or correct NATS_URL', () =>
     withBroker(url, async (nats) => {
@@ -31,7 +38,7 @@ export async function lookAtBroker(url: string, ackWaitMs: number): Promise<Brok
       if (about.status === 'fail') return [about];
       const inStreams = await Promise.all(streams.map((contract) => stream(jsm, contract)));
       dead = inStreams.find(({ name }) => name === deadLetter.stream)?.messages ?? null;
-      const inConsumers = await Promise.all(requiredConsumers.map((contract) => consumer(jsm, contract, ackWaitMs)));
+      const inConsumers = await Promise.all(requiredConsumers.map((contract) => consumer(jsm, contract, expected)));
       return [about, ...inStreams.map(({ finding }) => finding), ...inConsumers, await oldestTurn(jsm)];
     }),
   );
@@ -84,7 +91,7 @@ function judged({ config, state }: StreamInfo, contract: StreamContract): Findin
   return full ? warn(check, detail, 'start more copies of the service that reads it') : ok(check, detail);
 }
 
-async function consumer(jsm: JetStreamManager, contract: ConsumerContract, ackWaitMs: number): Promise<Finding> {
+async function consumer(jsm: JetStreamManager, contract: ConsumerContract, { ackWaitMs, repairs }: Expected): Promise<Finding> {
   const { durable, event, service } = contract;
   const check = `consumer ${durable}`;
   try {
@@ -93,6 +100,7 @@ async function consumer(jsm: JetStreamManager, contract: ConsumerContract, ackWa
     const detail = `${pending} waiting, ${unacknowledged} in work`;
     if (changed.length > 0) return fail(check, `not as it should be: ${changed.join(', ')}`, MIGRATE);
     if (await isPulled(jsm, event.stream, durable)) return ok(check, detail);
+    if (service === 'repair' && !repairs) return withoutRepair(check, pending);
     const text = `${detail}; nobody takes from it`;
     return pending > 0
       ? fail(check, text, `start the ${service} service (\`fleetmend up\` starts all)`)
@@ -100,6 +108,11 @@ async function consumer(jsm: JetStreamManager, contract: ConsumerContract, ackWa
   } catch (error) {
     return fail(check, reasonOf(error), MIGRATE);
   }
+}
+
+function withoutRepair(check: string, pending: number): Finding {
+  const text = `${pending} waiting; repair_model is not set, so nobody repairs`;
+  return pending > 0 ? warn(check, text, 'set repair_model, if episodes are to be repaired') : ok(check, text);
 }
 
 async function isPulled(jsm: JetStreamManager, streamName: string, durable: string): Promise<boolean> {

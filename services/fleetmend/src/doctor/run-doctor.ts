@@ -1,10 +1,10 @@
-import { loadSettings } from '#config';
+import { loadSettings, type LoadedSettings } from '#config';
 import { exitCodes, type ExitCode } from '../exit-codes.js';
 import { explainError } from '../explain-error.js';
 import { findGateway, type GatewayOptions } from '../http/gateway.js';
 import { answer, type FormatOption } from '../output/answer.js';
 import { findServers, type Servers } from '../servers.js';
-import { lookAtBroker } from './broker.js';
+import { lookAtBroker, type Expected } from './broker.js';
 import { lookAtDatabase } from './database.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 import { lookAtGateway } from './gateway.js';
@@ -43,7 +43,7 @@ async function lookAtServers({ natsUrl, databaseUrl, settings }: Servers): Promi
   const unknown = (check: string, variable: string): Finding =>
     fail(check, 'none is known', `start \`fleetmend up\` with this data folder, or set ${variable}`);
   const [broker, database] = await Promise.all([
-    natsUrl === undefined ? undefined : lookAtBroker(natsUrl, settings.process.ack_wait_ms),
+    natsUrl === undefined ? undefined : lookAtBroker(natsUrl, expectedOf(settings)),
     databaseUrl === undefined ? undefined : lookAtDatabase(databaseUrl),
   ]);
   return [
@@ -51,6 +51,10 @@ async function lookAtServers({ natsUrl, databaseUrl, settings }: Servers): Promi
     ...(database?.findings ?? [unknown('database', 'DATABASE_URL')]),
     ...deadLetters(broker?.dead ?? null, database?.redriven ?? null),
   ];
+}
+
+function expectedOf({ process, projects }: LoadedSettings): Expected {
+  return { ackWaitMs: process.ack_wait_ms, repairs: (projects.repair_model ?? null) !== null };
 }
 
 function deadLetters(dead: number | null, redriven: number | null): Finding[] {

@@ -31,6 +31,25 @@ function read(more: Partial<ReceivedSpan>): { value: ReceivedSpan; notes: readon
   return { value: parseJson(written.span.text).value as ReceivedSpan, notes: written.notes, bytes: written.span.bytes };
 }
 
+describe('a span of a repair of ours', () => {
+  it('is left out, so that no repair is ever scored', () => {
+    const body = (name: string): Buffer => {
+      const one = {
+        traceId: '0af7651916cd43dd8448eb211c80319c',
+        spanId: 'b7ad6b7169203331',
+        name: 'harness',
+        startTimeUnixNano: '1',
+      };
+      return Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ scope: { name }, spans: [one] }] }] }));
+    };
+    const read = (name: string): boolean[] =>
+      [...decodeTraces(body(name), 'json').steps].flatMap((span) =>
+        span === null ? [] : [readSpan(span, 1, () => undefined).ok],
+      );
+    expect([read('fleetmend.repair'), read('demo')]).toEqual([[false], [true]]);
+  });
+});
+
 describe('a span on its way to the stream', () => {
   it('is what the contract says, unchanged where nothing had to change', () => {
     const { value, notes } = read({ input: { messages: [{ role: 'user', content: 'hi' }] } });
@@ -87,6 +106,7 @@ describe('a span on its way to the stream', () => {
 it('a span that makes our own code fail costs itself only, and is reported', () => {
   const cause = new Error('a fault of ours');
   const hostile = {
+    scope: { name: null },
     get attributes(): never {
       throw cause;
     },

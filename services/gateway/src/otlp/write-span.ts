@@ -1,4 +1,4 @@
-import { receivedSpan, type ReceivedSpan } from '#contracts';
+import { receivedSpan, REPAIR_TRACE_SCOPE, type ReceivedSpan } from '#contracts';
 import { redactSpan, storable } from '#domain/text';
 import { cutToFit, stringifyJson } from '#ingest';
 import { normaliseSpan, type OtlpSpan } from '#otlp';
@@ -20,6 +20,8 @@ export type Written =
  */
 export function readSpan(span: OtlpSpan, receivedAt: number, report: (error: unknown) => void): Written {
   try {
+    // Our own repairs may be exported to this very gateway; they are no task of an agent, and never scored.
+    if (span.scope.name === REPAIR_TRACE_SCOPE) return { ok: false, reason: 'of a repair of ours, which is never scored' };
     return writeSpan(normaliseSpan(span, receivedAt, receivedAt + AHEAD_MAX));
   } catch (error) {
     report(error);

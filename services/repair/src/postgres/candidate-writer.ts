@@ -5,6 +5,7 @@ import type { RuleDraft } from '#domain/repair';
 import type { Novelty } from '#domain/rules';
 import type { Transaction } from '#persistence';
 import { RuleDirectory, type StoredRule } from '#rule-store';
+import { journal } from '../announcements.js';
 import type { ClaimedEpisode } from '../claimed-episode.js';
 import { WorkStore } from './work-store.js';
 
@@ -96,30 +97,14 @@ function holdOf(scope: string, { rule_review: review, rule_veto_h: vetoH }: Proj
 
 function tellOfCandidate(
   tx: Transaction,
-  { episode, project, s, session, t, run, noticeIds }: ClaimedEpisode,
+  claimed: ClaimedEpisode,
   rule: { id: string; draft: RuleDraft; model: string; version: number; hold: string | null },
 ): void {
-  const { id, draft, version } = rule;
-  const told = { rule_id: id, scope: draft.scope, version, by: 'repair', reason: null, episode_id: episode };
-  tx.emit({
-    event: ruleCandidate,
-    id: derivedId('rule.candidate', id),
-    project,
-    tail: [sessionToken(draft.scope)],
-    payload: told,
-  });
+  const { id, draft, version, hold, model } = rule;
+  const { episode, project, run } = claimed;
+  const { scope, metric, tags } = draft;
+  const payload = { rule_id: id, scope, version, by: 'repair', reason: null, episode_id: episode };
+  tx.emit({ event: ruleCandidate, id: derivedId('rule.candidate', id), project, tail: [sessionToken(scope)], payload });
   tx.emit({ event: ruleChanged, id: derivedId('rule.changed', project, version), project, payload: { version } });
-  tx.journal({
-    ...{ id: derivedId('repair_candidate_added', id), project, type: 'repair_candidate_added', s, session, t, episode, rule: id },
-    doc: {
-      run,
-      notices: noticeIds,
-      scope: draft.scope,
-      metric: draft.metric,
-      tags: draft.tags,
-      hold: rule.hold,
-      model: rule.model,
-      version,
-    },
-  });
+  journal(tx, claimed, { type: 'repair_candidate_added', run, rule: id, doc: { scope, metric, tags, hold, model, version } });
 }

@@ -30,9 +30,8 @@ export interface OtlpSpan {
   readonly status: { readonly code: number };
 }
 
-/** The name of the trace, and of the instrumentation, by which ours are told from those of agents. */
+/** The name of the trace. */
 export const TRACE_NAME = 'fleetmend';
-export const SCOPE_NAME = 'fleetmend.repair';
 
 const INTERNAL = 1;
 const OK = 1;

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { runSpans, SCOPE_NAME, TRACE_NAME, type EndedRun } from './run-spans.js';
+import { REPAIR_TRACE_SCOPE } from '#contracts';
+import { runSpans, TRACE_NAME, type EndedRun } from './run-spans.js';
 
 export interface TracesEndpoint {
   /** For example `http://collector:4318/v1/traces`. */
@@ -58,5 +59,5 @@ export class RunTraces {
 
 function bodyOf(run: EndedRun): object {
   const resource = { attributes: [{ key: 'service.name', value: { stringValue: TRACE_NAME } }] };
-  return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: SCOPE_NAME }, spans: runSpans(run) }] }] };
+  return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: REPAIR_TRACE_SCOPE }, spans: runSpans(run) }] }] };
 }
