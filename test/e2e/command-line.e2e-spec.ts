@@ -231,6 +231,28 @@ describe('beside a running loop', () => {
     expect((await fm('sessions', 'nobody')).code).toBe(3);
   });
 
+  it('shows which traces came over OpenTelemetry, and why one is in no turn', async () => {
+    const traceId = 'ab'.repeat(16);
+    const span = { traceId, spanId: 'cd'.repeat(8), name: 'lost', startTimeUnixNano: '1790000000000000000' };
+    const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
+    const sent = await fetch(`${address.url}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(sent.status).toBe(200);
+    const of = async (...args: string[]) => json((await fm('traces', ...args)).out).items.map(({ trace_id: id }) => id);
+    await eventually(async () => (await of('--no-session')).includes(traceId), 15_000);
+    expect(await of('--late')).toEqual([]);
+    expect(await of('--session', 'somebody')).toEqual([]);
+    expect(json((await fm('traces', traceId)).out)).toMatchObject({
+      trace: { trace_id: traceId, session_id: null, turn: null },
+      items: [{ name: 'lost', late: false, parent_span_id: null }],
+    });
+    expect((await fm('traces', traceId, '--late', '--format', 'pretty')).out).toContain('no spans');
+    expect((await fm('traces', 'nobody')).code).toBe(3);
+  });
+
   it('changes settings, and says which one it does not know', async () => {
     const { code, out } = await fm('settings', 'set', 'gate_window=4', 'thresholds.coherence=0.4');
     expect({ code, settings: json(out)['settings'] }).toMatchObject({

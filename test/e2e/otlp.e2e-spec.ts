@@ -79,7 +79,7 @@ described('spans over HTTP, every service a process of its own', () => {
     await loop.rows('INSERT INTO edge.api_keys (id, project, name, hash, scopes) VALUES ($1, $2, $3, $4, $5)', [
       ...[`k-${name}`, name, 'test', createHash('sha256').update(key).digest(), ['ingest']],
     ]);
-    await eventually(async () => (await post(name, { resourceSpans: [] })).status === 200);
+    await eventually(async () => (await post(name, { resourceSpans: [] })).status === 200, 30_000);
   }
 
   const post = (name: string, body: Exported): Promise<Response> =>

@@ -13,7 +13,7 @@ UPDATE scoring.otel_traces x SET late = q.n
 ALTER TABLE scoring.sessions ADD COLUMN sent_turns boolean NOT NULL DEFAULT false, ADD COLUMN root_turns boolean NOT NULL DEFAULT false;
 CREATE TEMPORARY TABLE made_of_root_spans ON COMMIT DROP AS SELECT s, t FROM scoring.otel_traces WHERE state = 'turned' AND s IS NOT NULL;
 UPDATE scoring.sessions x SET root_turns = true WHERE EXISTS (SELECT 1 FROM made_of_root_spans r WHERE r.s = x.s);
-UPDATE scoring.sessions x SET sent_turns = true WHERE NOT root_turns OR EXISTS (
+UPDATE scoring.sessions x SET sent_turns = true WHERE EXISTS (
   SELECT 1 FROM scoring.turns t WHERE t.s = x.s AND NOT EXISTS (SELECT 1 FROM made_of_root_spans r WHERE r.s = t.s AND r.t = t.t));`;
 
 /** What the services are granted over the columns of this migration, in the words of migration 2. */
