@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { testDatabase, type TestDatabase } from '#testing';
 import { createDataSource } from '../data-source.js';
-import { OtlpInView1764500000005 } from './0005-otlp-in-view.js';
+import { OtlpInView1764500000009 } from './0009-otlp-in-view.js';
 
 let database: TestDatabase;
 let owner: DataSource;
@@ -28,7 +28,7 @@ async function withRunner(work: (runner: ReturnType<DataSource['createQueryRunne
 const session = (n: number): string => `00000000-0000-0000-0000-00000000000${n}`;
 
 it('a deployment that had traces before knows how many of their spans were late, and how each session came by its turns', async () => {
-  const migration = new OtlpInView1764500000005();
+  const migration = new OtlpInView1764500000009();
   await withRunner((runner) => migration.down(runner));
   for (const [n, name] of ['sent', 'spanned', 'mixed', 'without turns'].entries())
     await database.query(`INSERT INTO scoring.sessions (s, project, session) VALUES ($1, 'default', $2)`, [session(n), name]);
