@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RuleReaderSession, RuleWatch, TrialView } from '#contracts';
 import { armOf, evaluateTrial, type Arm, type Observation, type TrialSettings, type TrialState } from '#domain/evidence';
 import { contentHash } from '#domain/ids';
 import { normalRuleText } from '#domain/rules';
@@ -73,7 +74,13 @@ describe('a fleet of 200 sessions at a time, with two validation workers that ar
     await Promise.all([db.drop(), nats.drop()]);
   }, MINUTE);
 
-  const trials = () => loop.rows<TrialRow>('SELECT rule, settings, state, verdict FROM validation.trials ORDER BY rule');
+  const get = async <T>(path: string): Promise<T> => {
+    const response = await fetch(`${gateway.url}${path}`);
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  const trials = () =>
+    loop.rows<TrialRow>("SELECT rule, settings, state, verdict FROM validation.trials WHERE kind = 'candidate' ORDER BY rule");
   const observationsOf = async (rule: string): Promise<Observation[]> => {
     const rows = await loop.rows<{ doc: Observation }>('SELECT doc FROM validation.observations WHERE rule = $1 ORDER BY seq', [
       rule,
@@ -122,12 +129,26 @@ describe('a fleet of 200 sessions at a time, with two validation workers that ar
         expect({ rule, state: again.state, verdict: again.verdict.verdict }).toEqual({ rule, state, verdict: verdict?.verdict });
       }
       const arms = await loop.rows<{ rule: string; session: string; arm: Arm }>(
-        'SELECT rule, session, arm FROM validation.trial_sessions',
+        'SELECT rule, session, arm FROM validation.trial_sessions WHERE rule NOT LIKE $1',
+        ['%~%'],
       );
       expect(
         arms.filter(({ rule, session, arm }) => arm !== armOf({ ruleId: rule, sessionId: session, salt: SALT }, 0.5)),
       ).toEqual([]);
       await loop.quiet();
+      const trial = await get<TrialView>('/v1/candidates/r-helps/trial');
+      expect(trial).toMatchObject({ verdict: 'promote', source: 'live' });
+      expect(trial.evidence.total.help).toBeGreaterThanOrEqual(trial.bound);
+      expect(trial.course.at(-1)?.help).toBe(trial.evidence.total.help);
+      expect((await get<{ items: unknown[] }>('/v1/pending-trials')).items).toEqual([]);
+      const [watch] = await eventually(async () => {
+        const { items } = await get<{ items: RuleWatch[] }>('/v1/watches');
+        return items.length > 0 && items;
+      });
+      expect(watch).toMatchObject({ id: 'r-helps~1', rule_id: 'r-helps', verdict: 'watching' });
+      const { items: readers } = await get<{ items: RuleReaderSession[] }>('/v1/rules/inventory/r-harms/readers?limit=200');
+      const shown = arms.filter(({ rule, arm }) => rule === 'r-harms' && arm === 'treatment').map(({ session }) => session);
+      expect(readers.map(({ session_id: session }) => session).sort()).toEqual(shown.sort());
       // The candidates were planted as rows: nobody told of them.
       expect((await loop.violations()).filter((line) => !line.includes('of it being candidate'))).toEqual([]);
     },

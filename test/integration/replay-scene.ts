@@ -77,7 +77,8 @@ export class ReplayScene {
       const consumer = await eventually(find, 120_000);
       if (consumer === 'stopped') return;
       while (!this.stopping) {
-        const message = await consumer.next({ expires: 1_000 });
+        // A busy machine misses heartbeats: the next pull is another one.
+        const message = await consumer.next({ expires: 1_000 }).catch(() => null);
         if (message === null) continue;
         message.ack();
         await behaviour(message.json<ReplayRequested>(), host);
@@ -106,10 +107,11 @@ export class ReplayScene {
 
   async close(): Promise<void> {
     this.stopping = true;
-    await this.working;
+    const worked = await Promise.allSettled([this.working]);
     for (const service of this.services) await service.stop();
     await this.broker.drop();
     await this.db.drop();
+    for (const result of worked) if (result.status === 'rejected') throw result.reason;
   }
 }
 

@@ -237,6 +237,90 @@ describe('a trial', () => {
   });
 });
 
+describe('a promoted rule under watch', () => {
+  const ALLOCATION = 0.5;
+
+  /** Half of the sessions do not see it, so that a test need not be long. */
+  async function promoted(patch: Parameters<typeof TrialScene.open>[0] = {}): Promise<void> {
+    await open({ ablation_rate: ALLOCATION, ...patch });
+    await scene.db.query("UPDATE rules.rules SET status = 'active', promoted_at = now()");
+    await scene.beat();
+  }
+
+  const watches = () =>
+    scene.db.query('SELECT rule, verdict ->> $1 AS verdict FROM validation.trials ORDER BY rule', ['verdict']);
+  const treated = (breached: boolean): Promise<void> => goes(scene.sessionIn(RULE, 'treatment'), breached);
+  const without = (breached: boolean): Promise<void> => goes(scene.sessionIn(RULE, 'control'), breached);
+
+  it('is hidden from a share of the sessions from its promotion on, and counted anew', async () => {
+    await open({ ablation_rate: 0.02 });
+    for (let n = 0; n < 12; n += 1) {
+      await without(true);
+      await treated(false);
+    }
+    expect(await scene.db.query('SELECT status, allocation FROM rules.rules')).toEqual([{ status: 'active', allocation: 0.98 }]);
+    await scene.beat();
+    expect(await watches()).toEqual([
+      { rule: RULE, verdict: 'promote' },
+      { rule: `${RULE}~1`, verdict: null },
+    ]);
+  });
+
+  it('is not watched where a project wants none', async () => {
+    await open({ ablation_rate: 0 });
+    for (let n = 0; n < 12; n += 1) {
+      await without(true);
+      await treated(false);
+    }
+    expect(await scene.db.query('SELECT allocation FROM rules.rules')).toEqual([{ allocation: 1 }]);
+    await scene.beat();
+    expect(await watches()).toHaveLength(1);
+  });
+
+  it('is watched again when it is found to help', async () => {
+    await promoted();
+    for (let n = 0; n < 7; n += 1) {
+      await without(true);
+      await treated(false);
+    }
+    expect(await watches()).toEqual([
+      { rule: `${RULE}~1`, verdict: 'confirmed' },
+      { rule: `${RULE}~2`, verdict: null },
+    ]);
+    expect(await scene.status(RULE)).toBe('active');
+    await treated(false);
+    expect(await scene.outcomes(`${RULE}~2`)).not.toEqual([]);
+  });
+
+  it('is retired when it is found to harm by now', async () => {
+    await promoted();
+    for (let n = 0; n < 12; n += 1) {
+      await treated(true);
+      await without(false);
+    }
+    expect(await scene.status(RULE)).toBe('retired');
+    expect(scene.subjects()).toEqual(['fm.default.rule.retired.refunds', 'fm.default.rule.changed']);
+  });
+
+  it('stays and is listed as stale when it shows no effect any more', async () => {
+    await promoted({ ablation_max_sessions: 4 });
+    for (const breached of [true, false]) {
+      await treated(breached);
+      await without(breached);
+    }
+    expect(await watches()).toEqual([{ rule: `${RULE}~1`, verdict: 'stale' }]);
+    expect(await scene.status(RULE)).toBe('active');
+    expect(await scene.db.query(`SELECT rule FROM journal.events WHERE type = 'rule_stale'`)).toEqual([{ rule: RULE }]);
+  });
+
+  it('is not watched any more when an operator retires it', async () => {
+    await promoted();
+    await scene.db.query("UPDATE rules.rules SET status = 'retired', retired_at = now(), retired_reason = 'wrong'");
+    await scene.beat();
+    expect(await watches()).toEqual([{ rule: `${RULE}~1`, verdict: 'stopped' }]);
+  });
+});
+
 describe('two workers that get everything twice and in any order', () => {
   it('leave one observation for each session, and a verdict that follows from them', async () => {
     await open({ trial_max_sessions: 40 }, 2);

@@ -44,6 +44,48 @@ export const trialView = z.object({
 });
 export type TrialView = z.output<typeof trialView>;
 
+/** An undecided candidate with what is under way for it. Nothing under way: it waits for sessions, or for a case and a worker. */
+export const pendingTrial = z.object({
+  rule_id: z.string(),
+  scope: z.string(),
+  /** Sessions that came to it and whose outcome is not known. */
+  open_sessions: z.int(),
+  /** A pair of replays is being run. */
+  pair_running: z.boolean(),
+});
+export type PendingTrial = z.output<typeof pendingTrial>;
+
+/** A promoted rule under watch: some sessions do not see it, and it is seen whether it still helps. */
+export const ruleWatch = z.object({
+  id: z.string(),
+  rule_id: z.string(),
+  scope: z.string(),
+  started_at: micros,
+  decided_at: micros.nullable(),
+  verdict: z.enum(['watching', 'confirmed', 'stale', 'harmful', 'stopped']),
+  /** The share of sessions that see the rule. */
+  allocation: unit,
+  sessions: z.object({ treatment: armCounts, control: armCounts }),
+  evidence: logs,
+  bound: unit,
+});
+export type RuleWatch = z.output<typeof ruleWatch>;
+
+export const watchesQuery = pageQuery.extend({
+  verdict: z.enum(['watching', 'confirmed', 'stale', 'harmful', 'stopped']).optional(),
+});
+
+/** A session that was shown a rule, and how it stands: the blast radius of a rule is all of them. */
+export const ruleReader = z.object({
+  session_id: z.string(),
+  first_read_at: micros,
+  reads: z.int(),
+  /** Its outcome in a trial of the rule: 1 breached, 0 did not, null not known or never tried. */
+  outcome: z.int().nullable(),
+  alerting: z.boolean(),
+});
+export type RuleReaderSession = z.output<typeof ruleReader>;
+
 export const regressionStatuses = ['improved', 'unchanged', 'regressed', 'skipped'] as const;
 
 export const startRegression = z.strictObject({

@@ -235,14 +235,21 @@ export { rpcSubject, type RpcName } from './rpc-subject.js';
 export { verifyRequest, verifyAnswer, metricRequest, metricAnswer, type VerifyRequest, type MetricRequest } from './rpc.js';
 export { type RpcAnswer } from './rpc-answer.js';
 export {
+  pendingTrial,
   regressionReport,
   regressionRun,
   regressionsQuery,
+  ruleReader,
+  ruleWatch,
   startRegression,
   trialView,
+  watchesQuery,
+  type PendingTrial,
   type RegressionCase,
   type RegressionReport,
   type RegressionRun,
+  type RuleReaderSession,
+  type RuleWatch,
   type TrialPoint,
   type TrialView,
 } from './http-validation.js';

@@ -17,6 +17,19 @@ export const trialsShape = {
     .describe('The least observed effect that is worth having, in breach rate or in score.'),
   trial_max_sessions: z.int().min(1).default(1_000).describe('Counted sessions after which a candidate is retired as unproven.'),
   trial_max_days: z.number().positive().default(30).describe('Days after which a candidate is retired as unproven.'),
+  ablation_rate: z
+    .number()
+    .min(0)
+    .max(0.5)
+    .default(0.02)
+    .describe(
+      'Share of the sessions that do not see a rule after its promotion, so that it is seen whether it still helps; 0: none.',
+    ),
+  ablation_max_sessions: z
+    .int()
+    .min(1)
+    .default(4_000)
+    .describe('Counted sessions after which a rule that shows no effect any more is listed as stale.'),
   trial_window_turns: z.int().min(1).default(5).describe('Turns after the exposure that decide the outcome of a session.'),
   trial_session_idle_s: seconds.default(900).describe('Seconds without a turn after which a session counts as closed.'),
   trial_close_grace_s: seconds

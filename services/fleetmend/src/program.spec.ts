@@ -56,7 +56,7 @@ describe('the command line', () => {
           'traces',
           'candidates',
         ])
-        .concat(['settle', 'regress', 'evalset'])
+        .concat(['settle', 'regress', 'evalset', 'settle-validation', 'watches', 'readers'])
         .sort(),
     );
   });

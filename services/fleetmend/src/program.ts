@@ -18,6 +18,7 @@ import { registerSettle } from './commands/settle.js';
 import { registerTraces } from './commands/traces.js';
 import { registerTurns } from './commands/turns.js';
 import { registerUp } from './commands/up.js';
+import { registerValidation } from './commands/validation.js';
 import type { Finish } from './exit-codes.js';
 import { writeErr } from './output/write.js';
 
@@ -51,6 +52,7 @@ export function createProgram(version: string, finish: Finish): Command {
     registerSettings,
     registerDead,
     registerRegress,
+    registerValidation,
     registerCalibrate,
     registerCosts,
     registerMetrics,

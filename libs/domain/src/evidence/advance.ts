@@ -1,4 +1,12 @@
-import { decideTrial, type TrialContext, type TrialSettings, type TrialVerdict } from './decision.js';
+import {
+  decideTrial,
+  watchRule,
+  type TrialContext,
+  type TrialSettings,
+  type TrialVerdict,
+  type WatchSettings,
+  type WatchVerdict,
+} from './decision.js';
 import { liveBets } from './live-e-process.js';
 import { observe, type Observation, type TrialState } from './trial.js';
 
@@ -27,4 +35,22 @@ export function advanceTrial(
     if (verdict.verdict !== 'pending') return { state, counted: at + 1, verdict };
   }
   return { state, counted: observations.length, verdict: decideTrial(state, bets, settings, context) };
+}
+
+export interface WatchAdvance {
+  readonly state: TrialState;
+  readonly counted: number;
+  readonly verdict: WatchVerdict;
+}
+
+/** A promoted rule under watch after further sessions; it stops at the first verdict. */
+export function advanceWatch(before: TrialState, observations: readonly Observation[], settings: WatchSettings): WatchAdvance {
+  const bets = liveBets(before.allocation);
+  let state = before;
+  for (const [at, one] of observations.entries()) {
+    state = observe(state, one);
+    const verdict = watchRule(state, bets, settings);
+    if (verdict !== 'watching') return { state, counted: at + 1, verdict };
+  }
+  return { state, counted: observations.length, verdict: 'watching' };
 }

@@ -1,4 +1,4 @@
-export { advanceTrial, type Advance } from './advance.js';
+export { advanceTrial, advanceWatch, type Advance, type WatchAdvance } from './advance.js';
 export { armOf, assignmentDraw, type Arm, type Assignment } from './assignment.js';
 export { effectSequence, hasSampleRatioMismatch, rateSequence, type Interval } from './confidence-sequence.js';
 export {

@@ -2,14 +2,16 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Trials of rules (DATAFLOW, step 8). `trial_sessions.entry` numbers the sessions of a rule in the order in which they came to it;
- * `trials.counted` is the last entry whose outcome has been counted. `check_at`: when time alone may make an outcome known.
+ * `trials.counted` is the last entry whose outcome has been counted. A rule that was promoted is watched by further trials, one after the
+ * other (`kind` ablation), named after it: `of` is the rule itself. `check_at`: when time alone may make an outcome known.
  */
 const tables = `
 CREATE TABLE validation.trials (
-  rule text PRIMARY KEY, project text NOT NULL, metric text, settings jsonb NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),
+  rule text PRIMARY KEY, of text NOT NULL, kind text NOT NULL DEFAULT 'candidate' CHECK (kind IN ('candidate', 'ablation')), project text NOT NULL, metric text, settings jsonb NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),
   entries bigint NOT NULL DEFAULT 0, counted bigint NOT NULL DEFAULT 0, observations bigint NOT NULL DEFAULT 0, state jsonb NOT NULL,
   verdict jsonb, decided_at timestamptz, applied boolean NOT NULL DEFAULT false) WITH (fillfactor = 70);
 CREATE INDEX trials_open ON validation.trials (started_at) WHERE NOT applied;
+CREATE INDEX trials_of_rule ON validation.trials (of, kind);
 CREATE INDEX trials_of_project ON validation.trials (project, started_at DESC);
 CREATE TABLE validation.trial_sessions (
   rule text NOT NULL, s uuid NOT NULL, session text NOT NULL, entry bigint NOT NULL, arm text NOT NULL CHECK (arm IN ('treatment', 'control')),
@@ -28,6 +30,7 @@ export const grantsOfTrials: Readonly<Record<string, readonly string[]>> = {
   fm_validation: [
     'SELECT, INSERT, UPDATE ON validation.trials, validation.trial_sessions, validation.fired',
     'SELECT, INSERT ON validation.observations',
+    'UPDATE (allocation) ON rules.rules',
   ],
   fm_gateway: ['SELECT ON validation.trials, validation.trial_sessions, validation.observations'],
 };

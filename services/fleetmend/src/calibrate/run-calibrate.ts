@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { loadSettings } from '#config';
 import { projectSettings } from '#contracts';
 import { defaultGrid, type GateGrid } from '#domain/calibration';
@@ -6,7 +5,8 @@ import { CommandError, exitCodes } from '../exit-codes.js';
 import type { GatewayOptions } from '../http/gateway.js';
 import { answer, type FormatOption } from '../output/answer.js';
 import { say } from '../output/write.js';
-import { calibrationOf, type Calibration, type LabelSource } from './calibration.js';
+import { calibrationOf, type LabelSource } from './calibration.js';
+import { writePlot } from '../output/write-plot.js';
 import { plotOf } from './plot.js';
 import { readScoresFile } from './read-file.js';
 import { readFromGateway, type Collected } from './read-gateway.js';
@@ -42,7 +42,7 @@ export async function runCalibrate(options: CalibrateOptions): Promise<void> {
     say('none of the sessions with scores is labelled: there is no precision or recall');
   const { report, histograms: _, ...rest } = calibration;
   await answer({ ...report, ...rest }, options, () => calibrationText(calibration));
-  if (plot !== undefined) await writePlot(plot, calibration);
+  if (plot !== undefined) await writePlot(plot, plotOf(calibration));
 }
 
 /** Before anything is read. */
@@ -78,14 +78,4 @@ function noScores({ file, metric, since, until }: CalibrateOptions): string {
   const where = file ?? 'this project';
   const why = filtered === undefined ? '' : ' that --metric, --since and --until let through';
   return `no scores in ${where}${why}: ${file === undefined ? 'import or send turns first, or give a file with --file' : 'each line needs session_id and value or values'}`;
-}
-
-/** Vega is large, and loaded for this alone. */
-async function writePlot(file: string, calibration: Calibration): Promise<void> {
-  const { parse, View } = await import('vega');
-  const view = new View(parse(plotOf(calibration)), { renderer: 'none' });
-  const svg = await view.toSVG();
-  view.finalize();
-  await writeFile(file, svg);
-  say(`plot: ${file}`);
 }

@@ -146,10 +146,16 @@ function registerCandidates(program: Command): void {
     );
   example(candidates, 'fleetmend candidates --held true');
   example(
-    withGateway(candidates.command('show').description('one candidate with everything that is known of it'))
+    withGateway(
+      candidates.command('show').description('one candidate, and its trial: evidence so far, arms, what is still missing'),
+    )
       .argument('<id>', 'a rule')
-      .action((id: string, options: Options) => show(id, options)),
-    'fleetmend candidates show r-0198c2',
+      .option('--plot <file>', 'also draws the evidence over the observations, as SVG')
+      .action(async (id: string, options: Options & { readonly plot?: string }) => {
+        const { showCandidate } = await import('../trials/show-candidate.js');
+        await showCandidate(id, options);
+      }),
+    'fleetmend candidates show r-0198c2 --plot trial.svg',
   );
 }
 

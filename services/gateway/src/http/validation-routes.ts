@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { regressionReport, regressionRun, regressionsQuery, startRegression, trialView } from '#contracts';
+import {
+  pageQuery,
+  pendingTrial,
+  regressionReport,
+  regressionRun,
+  regressionsQuery,
+  ruleReader,
+  ruleWatch,
+  startRegression,
+  trialView,
+  watchesQuery,
+} from '#contracts';
 import { ok, pageOf } from './answers.js';
 import { defineRoute } from './route.js';
 
@@ -16,6 +27,34 @@ export const validationRoutes = {
     access: ['observe'],
     params: idPath,
     answers: [ok({ name: 'Trial', schema: trialView }, 'The trial.'), notFound],
+  }),
+  listPendingTrials: defineRoute({
+    id: 'listPendingTrials',
+    method: 'GET',
+    path: '/v1/pending-trials',
+    summary: 'Candidates on trial that are not decided, with what is under way for each.',
+    access: ['observe'],
+    query: pageQuery,
+    answers: [ok(pageOf('PendingTrial', pendingTrial), 'A page of trials.')],
+  }),
+  listWatches: defineRoute({
+    id: 'listWatches',
+    method: 'GET',
+    path: '/v1/watches',
+    summary: 'Promoted rules under watch, newest first; `verdict=stale` are those that show no effect any more.',
+    access: ['observe'],
+    query: watchesQuery,
+    answers: [ok(pageOf('RuleWatch', ruleWatch), 'A page of watches.')],
+  }),
+  listReaders: defineRoute({
+    id: 'listReaders',
+    method: 'GET',
+    path: '/v1/rules/inventory/:id/readers',
+    summary: 'The sessions that were shown a rule, newest first, with how they stand: what a bad rule has reached.',
+    access: ['observe'],
+    params: idPath,
+    query: pageQuery,
+    answers: [ok(pageOf('RuleReader', ruleReader), 'A page of sessions.')],
   }),
   startRegression: defineRoute({
     id: 'startRegression',

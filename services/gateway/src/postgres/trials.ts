@@ -10,7 +10,9 @@ import {
   type TrialState,
   type TrialVerdict,
 } from '#domain/evidence';
-import type { TrialPoint, TrialView } from '#contracts';
+import { replaySession } from '#domain/ids';
+import type { PendingTrial, RuleReaderSession, RuleWatch, TrialPoint, TrialView } from '#contracts';
+import { Conditions, type After } from './conditions.js';
 import { micros, type Database } from './database.js';
 
 interface TrialRow {
@@ -34,6 +36,59 @@ const POINTS_MAX = 500;
 /** Trials as operators see them; everything follows from what validation has stored. */
 export class Trials {
   constructor(private readonly db: Database) {}
+
+  /** Each with its beginning, by which the list goes on. */
+  pending(project: string, after: After | null, limit: number): Promise<(PendingTrial & { readonly at: number })[]> {
+    const where = new Conditions().add(project, (p) => `t.project = ${p}`).after(after, 't.started_at', 't.rule');
+    return this.db.query(
+      `SELECT t.rule AS rule_id, r.scope, ${micros('t.started_at')} AS at,
+         (SELECT count(*)::int FROM validation.trial_sessions x WHERE x.rule = t.rule AND x.outcome IS NULL) AS open_sessions,
+         EXISTS (SELECT 1 FROM validation.pairs p WHERE p.rule = t.rule AND p.state = 'running') AS pair_running
+       FROM validation.trials t JOIN rules.rules r ON r.id = t.of WHERE t.kind = 'candidate' AND t.verdict IS NULL AND ${where.toString()} ORDER BY t.started_at DESC, t.rule LIMIT ${limit + 1}`,
+      where.parameters,
+    );
+  }
+
+  async watches(project: string, verdict: string | undefined, after: After | null, limit: number): Promise<RuleWatch[]> {
+    const where = new Conditions()
+      .add(project, (p) => `t.project = ${p}`)
+      .add(verdict, (p) => `coalesce(t.verdict ->> 'verdict', 'watching') = ${p}`)
+      .after(after, 't.started_at', 't.rule');
+    const rows = await this.db.query<
+      Omit<RuleWatch, 'allocation' | 'sessions' | 'evidence' | 'bound'> & Pick<TrialRow, 'state' | 'settings'>
+    >(
+      `SELECT t.rule AS id, t.of AS rule_id, r.scope, ${micros('t.started_at')} AS started_at, ${micros('t.decided_at')} AS decided_at,
+         coalesce(t.verdict ->> 'verdict', 'watching') AS verdict, t.state, t.settings
+       FROM validation.trials t JOIN rules.rules r ON r.id = t.of WHERE t.kind = 'ablation' AND ${where.toString()} ORDER BY t.started_at DESC, t.rule LIMIT ${limit + 1}`,
+      where.parameters,
+    );
+    return rows.map(({ state, settings, ...row }) => ({
+      ...row,
+      ...{ allocation: state.allocation, sessions: state.sessions, bound: Math.log(1 / settings.trial_alpha) },
+      evidence: evidenceOf(state, liveBets(state.allocation)).live,
+    }));
+  }
+
+  /** Sessions that were shown a rule, each with its key, by which the list goes on. Replays are none of the fleet's. */
+  readers(
+    project: string,
+    rule: string,
+    after: After | null,
+    limit: number,
+  ): Promise<(RuleReaderSession & { readonly s: string })[]> {
+    const where = new Conditions();
+    const [id, own] = [where.parameter(rule), where.parameter(project)];
+    where.require('true').after(after, 'x.first_read', 'x.s::text');
+    return this.db.query(
+      `SELECT x.s, x.session AS session_id, ${micros('x.first_read')} AS first_read_at, x.reads, o.outcome, coalesce(h.alerting, false) AS alerting
+       FROM (SELECT s, min(session) AS session, min('epoch'::timestamptz + stored_us * interval '1 microsecond') AS first_read, count(*)::int AS reads FROM validation.exposures
+         WHERE rule_ids @> ARRAY[${id}] AND project = ${own} AND session NOT LIKE '${replaySession('%')}' GROUP BY s) x
+       LEFT JOIN gating.heads h ON h.s = x.s
+       LEFT JOIN LATERAL (SELECT max(e.outcome) AS outcome FROM validation.trial_sessions e JOIN validation.trials t ON t.rule = e.rule WHERE t.of = ${id} AND e.s = x.s) o ON true
+       WHERE ${where.toString()} ORDER BY x.first_read DESC, x.s::text LIMIT ${limit + 1}`,
+      where.parameters,
+    );
+  }
 
   async read(project: string, rule: string): Promise<TrialView | undefined> {
     const [row] = await this.db.query<TrialRow>(

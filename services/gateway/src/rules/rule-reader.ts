@@ -71,8 +71,7 @@ export class RuleReader {
     const salt = await this.parts.salts.of(project);
     return {
       now,
-      withholds: ({ id, status, allocation }) =>
-        status === 'candidate' && armOf({ ruleId: id, sessionId: session, salt }, allocation) === 'control',
+      withholds: ({ id, allocation }) => armOf({ ruleId: id, sessionId: session, salt }, allocation) === 'control',
     };
   }
 }

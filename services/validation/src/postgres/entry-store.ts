@@ -26,10 +26,10 @@ export class EntryStore {
     const keys = new Set(known.map(({ rule, s }) => `${rule}|${s}`));
     const rows = arrivals
       .filter(({ rule, s }) => last.has(rule) && !keys.has(`${rule}|${s}`))
-      .map(({ rule, s, session, exposure_us, allocation, salt }) => {
+      .map(({ rule, of, s, session, exposure_us, allocation, salt }) => {
         const entry = (last.get(rule) ?? 0) + 1;
         last.set(rule, entry);
-        return { rule, s, session, entry, exposure_us, arm: armOf({ ruleId: rule, sessionId: session, salt }, allocation) };
+        return { rule, s, session, entry, exposure_us, arm: armOf({ ruleId: of, sessionId: session, salt }, allocation) };
       });
     if (rows.length === 0) return;
     await tx.query(

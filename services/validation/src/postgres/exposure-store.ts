@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#persistence';
+import type { TrialKind } from './trial-store.js';
 
 export interface ExposureRow {
   readonly s: string;
@@ -16,9 +17,14 @@ export interface ExposureRow {
   readonly stored_us: number;
 }
 
-/** A session that came to a candidate, shown or withheld. `exposure_us`: the first time, as far as these exposures tell. */
+/**
+ * A session that came to a rule under trial, shown or withheld. `rule`: the trial, which for a candidate is named as its rule. `exposure_us`:
+ * the first time, as far as these exposures tell.
+ */
 export interface Arrival {
   readonly rule: string;
+  readonly of: string;
+  readonly kind: TrialKind;
   readonly s: string;
   readonly project: string;
   readonly session: string;
@@ -41,14 +47,16 @@ export class ExposureStore {
     );
   }
 
-  /** What of these exposures is a candidate's, per rule and session, in the order in which they came. Answers the same when asked again. */
+  /** What of these exposures is a trial's, per rule and session, in the order in which they came. Answers the same when asked again. */
   arrivals(tx: Transaction, rows: readonly ExposureRow[]): Promise<Arrival[]> {
     return tx.query<Arrival>(
-      `SELECT r.id AS rule, x.s, x.project, min(x.session) AS session, min(x.stored_us) AS exposure_us, r.metric, r.allocation, p.salt
+      `SELECT coalesce(w.rule, r.id) AS rule, r.id AS of, CASE WHEN w.rule IS NULL THEN 'candidate' ELSE 'ablation' END AS kind, x.s, x.project, min(x.session) AS session, min(x.stored_us) AS exposure_us, r.metric, r.allocation, p.salt
        FROM json_to_recordset($1::json) AS x(s uuid, project text, session text, rule_ids json, withheld_ids json, stored_us bigint)
        CROSS JOIN LATERAL (SELECT json_array_elements_text(x.rule_ids) UNION SELECT json_array_elements_text(x.withheld_ids)) AS k(id)
-       JOIN rules.rules r ON r.id = k.id AND r.project = x.project AND r.status = 'candidate' JOIN edge.projects p ON p.project = x.project
-       GROUP BY r.id, x.s, x.project, p.salt ORDER BY min(x.stored_us), x.s, r.id`,
+       JOIN rules.rules r ON r.id = k.id AND r.project = x.project AND r.status <> 'retired' JOIN edge.projects p ON p.project = x.project
+       LEFT JOIN validation.trials w ON w.of = r.id AND w.kind = 'ablation' AND w.verdict IS NULL
+       WHERE r.status = 'candidate' OR w.rule IS NOT NULL
+       GROUP BY r.id, w.rule, x.s, x.project, p.salt ORDER BY min(x.stored_us), x.s, r.id`,
       [JSON.stringify(rows)],
     );
   }

@@ -49,7 +49,7 @@ export class PairStore {
       `SELECT t.rule, t.project, t.metric, r.tags, t.cases, (SELECT count(*) FROM validation.pairs p WHERE p.rule = t.rule) AS pairs,
          (SELECT p.pair FROM validation.pairs p WHERE p.rule = t.rule AND p.state = 'running') AS running
        FROM validation.trials t JOIN rules.rules r ON r.id = t.rule
-       WHERE t.verdict IS NULL AND r.status = 'candidate' AND r.hold IS NULL AND r.withdrawn_at IS NULL
+       WHERE t.kind = 'candidate' AND t.verdict IS NULL AND r.status = 'candidate' AND r.hold IS NULL AND r.withdrawn_at IS NULL
          AND (t.cases IS NOT NULL OR t.cases_at IS NULL OR t.cases_at < now() - interval '${CASES_S} seconds')
        ORDER BY pairs, t.rule LIMIT 200`,
       [],

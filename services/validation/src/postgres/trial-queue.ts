@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { TrialVerdict } from '#domain/evidence';
 import type { Transaction } from '#persistence';
-import { sentenceOf } from '../trials/sentence.js';
-import type { TrialRule } from './trial-store.js';
+import { sentenceOf, type Verdict } from '../trials/sentence.js';
+import type { TrialKind, TrialRule } from './trial-store.js';
 import type { Sentence } from './verdict-store.js';
 
 type Read = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 
 interface Waiting {
   readonly rule: string;
+  readonly of: string;
+  readonly kind: TrialKind;
   readonly project: string;
   readonly sentence: Sentence;
   readonly doc: Readonly<Record<string, unknown>>;
@@ -17,17 +18,19 @@ interface Waiting {
 /** Trials that wait for something else than an observation. */
 @Injectable()
 export class TrialQueue {
+  /** Delivered candidates, and promoted rules that some sessions do not see, of which nobody keeps count yet. */
   withoutTrial(read: Read): Promise<TrialRule[]> {
     return read<TrialRule>(
-      `SELECT r.id AS rule, r.project, r.metric, r.allocation FROM rules.rules r
-       WHERE r.status = 'candidate' AND r.hold IS NULL AND r.withdrawn_at IS NULL AND NOT EXISTS (SELECT 1 FROM validation.trials t WHERE t.rule = r.id) ORDER BY r.id LIMIT 500`,
+      `SELECT CASE r.status WHEN 'candidate' THEN r.id ELSE r.id || '~1' END AS rule, r.id AS of, CASE r.status WHEN 'candidate' THEN 'candidate' ELSE 'ablation' END AS kind, r.project, r.metric, r.allocation
+       FROM rules.rules r WHERE r.hold IS NULL AND r.withdrawn_at IS NULL AND (r.status = 'candidate' OR (r.status = 'active' AND r.allocation < 1))
+         AND NOT EXISTS (SELECT 1 FROM validation.trials t WHERE t.of = r.id AND t.kind = CASE r.status WHEN 'candidate' THEN 'candidate' ELSE 'ablation' END) ORDER BY r.id LIMIT 500`,
       [],
     );
   }
 
   async tooOld(read: Read): Promise<string[]> {
     const rows = await read<{ rule: string }>(
-      `SELECT rule FROM validation.trials WHERE NOT applied AND verdict IS NULL
+      `SELECT rule FROM validation.trials WHERE kind = 'candidate' AND NOT applied AND verdict IS NULL
          AND started_at + (settings ->> 'trial_max_days')::float8 * interval '1 day' <= clock_timestamp() ORDER BY rule LIMIT 100`,
       [],
     );
@@ -36,21 +39,22 @@ export class TrialQueue {
 
   /** Verdicts whose rule was withdrawn or held when they fell, and is not any more. */
   async unexecuted(read: Read): Promise<Waiting[]> {
-    const rows = await read<{ rule: string; project: string; verdict: TrialVerdict & Record<string, unknown> }>(
-      `SELECT t.rule, t.project, t.verdict FROM validation.trials t JOIN rules.rules r ON r.id = t.rule
-       WHERE NOT t.applied AND t.verdict IS NOT NULL AND (r.status <> 'candidate' OR (r.withdrawn_at IS NULL AND r.hold IS NULL)) ORDER BY t.rule LIMIT 100`,
+    const rows = await read<Omit<Waiting, 'sentence' | 'doc'> & { verdict: Verdict & Record<string, unknown> }>(
+      `SELECT t.rule, t.of, t.kind, t.project, t.verdict FROM validation.trials t JOIN rules.rules r ON r.id = t.of
+       WHERE NOT t.applied AND t.verdict IS NOT NULL AND (r.status = 'retired' OR (r.withdrawn_at IS NULL AND r.hold IS NULL)) ORDER BY t.rule LIMIT 100`,
       [],
     );
-    return rows.flatMap(({ rule, project, verdict }) => {
+    return rows.flatMap(({ verdict, ...row }) => {
       const sentence = sentenceOf(verdict);
-      return sentence === null ? [] : [{ rule, project, sentence, doc: verdict }];
+      return sentence === null ? [] : [{ ...row, sentence, doc: verdict }];
     });
   }
 
-  /** Undecided trials of rules that an operator retired. */
+  /** Undecided trials of rules that an operator retired, or whose candidacy somebody else ended. */
   async stopped(read: Read): Promise<string[]> {
     const rows = await read<{ rule: string }>(
-      `SELECT t.rule FROM validation.trials t JOIN rules.rules r ON r.id = t.rule WHERE NOT t.applied AND t.verdict IS NULL AND r.status <> 'candidate' ORDER BY t.rule LIMIT 100`,
+      `SELECT t.rule FROM validation.trials t JOIN rules.rules r ON r.id = t.of
+       WHERE NOT t.applied AND t.verdict IS NULL AND r.status <> CASE t.kind WHEN 'candidate' THEN 'candidate' ELSE 'active' END ORDER BY t.rule LIMIT 100`,
       [],
     );
     return rows.map(({ rule }) => rule);

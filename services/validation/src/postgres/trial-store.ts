@@ -4,9 +4,15 @@ import type { Transaction } from '#persistence';
 import type { TrialCases } from './case-store.js';
 import type { KeptSettings } from '../trials/trial-settings.js';
 
+/** A candidate is tried before its promotion; a promoted rule is watched. */
+export type TrialKind = 'candidate' | 'ablation';
+
 export interface TrialRow {
   readonly rule: string;
+  readonly of: string;
+  readonly kind: TrialKind;
   readonly project: string;
+  readonly metric: string | null;
   readonly settings: KeptSettings;
   readonly state: TrialState;
   /** The last entry number given, the last counted, and the number of observations. */
@@ -19,9 +25,11 @@ export interface TrialRow {
   readonly age_days: number;
 }
 
-/** A candidate that is on trial, or will be. */
+/** A rule that is on trial, or will be. `rule`: the trial, which for a candidate is named as its rule. */
 export interface TrialRule {
   readonly rule: string;
+  readonly of: string;
+  readonly kind: TrialKind;
   readonly project: string;
   readonly metric: string | null;
   readonly allocation: number;
@@ -40,7 +48,7 @@ export class TrialStore {
   /** How many undecided trials projects have. */
   async openIn(tx: Transaction, projects: readonly string[]): Promise<Map<string, number>> {
     const rows = await tx.query<{ project: string; n: number }>(
-      'SELECT project, count(*) AS n FROM validation.trials WHERE project = ANY($1::text[]) AND verdict IS NULL GROUP BY project',
+      "SELECT project, count(*) AS n FROM validation.trials WHERE project = ANY($1::text[]) AND kind = 'candidate' AND verdict IS NULL GROUP BY project",
       [projects],
     );
     return new Map(rows.map(({ project, n }) => [project, n]));
@@ -50,9 +58,9 @@ export class TrialStore {
   begin(tx: Transaction, rules: readonly (TrialRule & { readonly settings: KeptSettings })[]): Promise<TrialRule[]> {
     const rows = rules.map((one) => ({ ...one, state: beginTrial(one.allocation) }));
     return tx.query<TrialRule>(
-      `INSERT INTO validation.trials (rule, project, metric, settings, state)
-       SELECT rule, project, metric, settings, state FROM json_to_recordset($1::json) AS r(rule text, project text, metric text, settings jsonb, state jsonb) ORDER BY rule
-       ON CONFLICT DO NOTHING RETURNING rule, project, metric, (state ->> 'allocation')::float8 AS allocation`,
+      `INSERT INTO validation.trials (rule, of, kind, project, metric, settings, state)
+       SELECT rule, of, kind, project, metric, settings, state FROM json_to_recordset($1::json) AS r(rule text, of text, kind text, project text, metric text, settings jsonb, state jsonb) ORDER BY rule
+       ON CONFLICT DO NOTHING RETURNING rule, of, kind, project, metric, (state ->> 'allocation')::float8 AS allocation`,
       [JSON.stringify(rows)],
     );
   }
@@ -60,7 +68,7 @@ export class TrialStore {
   /** Undecided trials, locked in order. */
   lock(tx: Transaction, rules: readonly string[]): Promise<TrialRow[]> {
     return tx.query<TrialRow>(
-      `SELECT rule, project, settings, state, entries, counted, observations, cases, extract(epoch FROM clock_timestamp() - started_at)::float8 / 86400 AS age_days
+      `SELECT rule, of, kind, project, metric, settings, state, entries, counted, observations, cases, extract(epoch FROM clock_timestamp() - started_at)::float8 / 86400 AS age_days
        FROM validation.trials WHERE rule = ANY($1::text[]) AND verdict IS NULL ORDER BY rule FOR UPDATE`,
       [rules],
     );

@@ -9,26 +9,35 @@ export type Execution =
   | { readonly done: true; readonly version: number; readonly scope: string; readonly episode: string | null }
   | { readonly done: false; readonly because: 'paused' | 'gone' };
 
+/** `from`: what the rule has to be now. `allocation`: the share of sessions that see it once it is promoted. */
+export interface Sentenced {
+  readonly rule: string;
+  readonly project: string;
+  readonly from: 'candidate' | 'active';
+  readonly sentence: Sentence;
+  readonly allocation: number;
+}
+
 @Injectable()
 export class VerdictStore {
-  /** Changes a candidate by its verdict, under the lock of its project's rules. */
-  async execute(tx: Transaction, rule: string, project: string, sentence: Sentence): Promise<Execution> {
+  /** Changes a rule by the verdict of its trial, under the lock of its project's rules. */
+  async execute(tx: Transaction, { rule, project, from, sentence, allocation }: Sentenced): Promise<Execution> {
     const [before] = await tx.query<{ version: number }>('SELECT version FROM rules.versions WHERE project = $1 FOR UPDATE', [
       project,
     ]);
     const version = (before?.version ?? 0) + 1;
     const [changed] = await tx.query<{ scope: string; episode: string | null }>(
       sentence.kind === 'promote'
-        ? `UPDATE rules.rules SET status = 'active', promoted_at = now(), changed_at = now(), seq = $2 WHERE id = $1 AND ${ON_TRIAL} RETURNING scope, episode`
-        : `UPDATE rules.rules SET status = 'retired', retired_at = now(), retired_reason = $3, changed_at = now(), seq = $2 WHERE id = $1 AND ${ON_TRIAL} RETURNING scope, episode`,
-      sentence.kind === 'promote' ? [rule, version] : [rule, version, sentence.reason],
+        ? `UPDATE rules.rules SET status = 'active', promoted_at = now(), changed_at = now(), seq = $2, allocation = $4 WHERE id = $1 AND status = $3 AND ${DELIVERED} RETURNING scope, episode`
+        : `UPDATE rules.rules SET status = 'retired', retired_at = now(), retired_reason = $4, changed_at = now(), seq = $2 WHERE id = $1 AND status = $3 AND ${DELIVERED} RETURNING scope, episode`,
+      [rule, version, from, sentence.kind === 'promote' ? allocation : sentence.reason],
     );
     if (changed !== undefined) {
       await tx.query('UPDATE rules.versions SET version = $2, at = now() WHERE project = $1', [project, version]);
       return { done: true, version, ...changed };
     }
     const [now] = await tx.query<{ status: string }>('SELECT status FROM rules.rules WHERE id = $1', [rule]);
-    return { done: false, because: now?.status === 'candidate' ? 'paused' : 'gone' };
+    return { done: false, because: now?.status === from ? 'paused' : 'gone' };
   }
 
   /** The trial is over for good: nobody looks at its sessions again. */
@@ -41,4 +50,4 @@ export class VerdictStore {
   }
 }
 
-const ON_TRIAL = "status = 'candidate' AND withdrawn_at IS NULL AND hold IS NULL";
+const DELIVERED = 'withdrawn_at IS NULL AND hold IS NULL';

@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  advanceTrial,
-  summarise,
-  type Observation,
-  type TrialContext,
-  type TrialState,
-  type TrialVerdict,
-} from '#domain/evidence';
+import { advanceTrial, advanceWatch, summarise, type Observation, type TrialContext, type TrialState } from '#domain/evidence';
 import { derivedId, replayOfSession } from '#domain/ids';
 import { SettingsDirectory, UnitOfWork, type Transaction } from '#persistence';
 import { EntryStore } from '../postgres/entry-store.js';
@@ -15,8 +8,8 @@ import { TrialStore, type CountedObservation, type TrialRow, type TrialRule } fr
 import { VerdictStore, type Sentence } from '../postgres/verdict-store.js';
 import { announceVerdict } from './announce.js';
 import { judgeEntry, type JudgedEntry } from './judge-entry.js';
-import { sentenceOf } from './sentence.js';
-import { keptSettings } from './trial-settings.js';
+import { sentenceOf, type Verdict } from './sentence.js';
+import { keptSettings, type KeptSettings } from './trial-settings.js';
 
 /** Live trials of candidates (DATAFLOW, step 8). Locks trials before the sessions in them, and the rules of a project last. */
 @Injectable()
@@ -52,19 +45,16 @@ export class TrialDesk {
   async begin(tx: Transaction, rules: readonly TrialRule[]): Promise<void> {
     const projects = [...new Set(rules.map(({ project }) => project))];
     const open = await this.trials.openIn(tx, projects);
-    const kept = new Map<string, ReturnType<typeof keptSettings>>();
-    for (const project of projects)
-      kept.set(project, keptSettings(await this.settings.of(project), (open.get(project) ?? 0) + 1));
-    const begun = await this.trials.begin(
-      tx,
-      rules.flatMap((rule) => {
-        const settings = kept.get(rule.project);
-        return settings === undefined ? [] : [{ ...rule, settings }];
-      }),
-    );
-    for (const { rule, project, allocation } of begun) {
-      const doc = { allocation, settings: kept.get(project) };
-      tx.journal({ id: derivedId('trial_started', rule), project, type: 'trial_started', rule, doc });
+    const withSettings: (TrialRule & { readonly settings: KeptSettings })[] = [];
+    for (const rule of rules) {
+      const candidates = rule.kind === 'candidate' ? (open.get(rule.project) ?? 0) + 1 : 1;
+      withSettings.push({ ...rule, settings: keptSettings(await this.settings.of(rule.project), candidates) });
+    }
+    const begun = await this.trials.begin(tx, withSettings);
+    for (const { rule, of, kind, project, allocation } of begun) {
+      const settings = withSettings.find((one) => one.rule === rule)?.settings;
+      const type = kind === 'candidate' ? 'trial_started' : 'watch_started';
+      tx.journal({ id: derivedId('trial_started', rule), project, type, rule: of, doc: { allocation, settings } });
     }
   }
 
@@ -112,35 +102,50 @@ export class TrialDesk {
     if (paused && pairs.length === 0) return;
     const sessions = (await this.trials.countable(tx, trial)).map(({ s, observation }) => ({ s, pair: null, doc: observation }));
     const all: Uncounted[] = [...sessions, ...pairs];
-    const { state, counted, verdict } = advanceTrial(
-      trial.state,
+    const { state, counted, verdict } = decided(
+      trial,
       all.map(({ doc }) => doc),
-      trial.settings,
-      contextOf(trial),
     );
-    const decided = verdict.verdict === 'pending' ? null : verdictDoc(verdict, state, trial);
-    if (counted === 0 && decided === null) return;
+    const doc = isOpen(verdict) ? null : verdictDoc(verdict, state, trial);
+    if (counted === 0 && doc === null) return;
     await this.trials.save(tx, trial.rule, {
-      ...{ state, verdict: decided, counted: trial.counted + Math.min(counted, sessions.length) },
+      ...{ state, verdict: doc, counted: trial.counted + Math.min(counted, sessions.length) },
       observations: all.slice(0, counted).map((one, at) => ({ ...one, seq: trial.observations + at + 1 })),
     });
+    if (isOpen(verdict) || doc === null) return;
     const sentence = sentenceOf(verdict);
-    if (sentence !== null && decided !== null) await this.execute(tx, { ...trial, sentence, doc: decided });
+    if (sentence === null) await this.goOn(tx, trial, doc);
+    else await this.execute(tx, { ...trial, sentence, doc });
+  }
+
+  /** A watch that found its rule to help begins anew; one that found nothing says so, and ends. */
+  private async goOn(
+    tx: Transaction,
+    { rule, of, kind, project, metric, state }: TrialRow,
+    doc: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const type = doc['verdict'] === 'confirmed' ? 'rule_confirmed' : 'rule_stale';
+    tx.journal({ id: derivedId(type, rule), project, type, rule: of, doc });
+    await this.verdicts.close(tx, rule);
+    if (doc['verdict'] !== 'confirmed') return;
+    const next = `${of}~${Number(rule.slice(of.length + 1)) + 1}`;
+    await this.begin(tx, [{ rule: next, of, kind, project, metric, allocation: state.allocation }]);
   }
 
   /** Also asked again for verdicts that could not be carried out while their rule was withdrawn or held. */
   async execute(
     tx: Transaction,
-    of: {
-      readonly rule: string;
-      readonly project: string;
+    trial: Pick<TrialRow, 'rule' | 'of' | 'kind' | 'project'> & {
       readonly sentence: Sentence;
       readonly doc: Readonly<Record<string, unknown>>;
     },
   ): Promise<void> {
-    const execution = await this.verdicts.execute(tx, of.rule, of.project, of.sentence);
-    if (execution.done) announceVerdict(tx, of, execution);
-    if (execution.done || execution.because === 'gone') await this.verdicts.close(tx, of.rule);
+    const { rule, of, kind, project, sentence, doc } = trial;
+    const { ablation_rate: rate } = await this.settings.of(project);
+    const from = kind === 'candidate' ? 'candidate' : 'active';
+    const execution = await this.verdicts.execute(tx, { rule: of, project, from, sentence, allocation: 1 - rate });
+    if (execution.done) announceVerdict(tx, { rule: of, project, sentence, doc }, execution);
+    if (execution.done || execution.because === 'gone') await this.verdicts.close(tx, rule);
   }
 }
 
@@ -150,13 +155,34 @@ function contextOf({ age_days: ageDays, cases }: TrialRow): TrialContext {
   return { ageDays, chosenWins: cases?.wins ?? [], winMetrics: cases?.metrics ?? 0 };
 }
 
+/** The trial after further observations, by its own question. */
+function decided(trial: TrialRow, observations: readonly Observation[]) {
+  const { kind, state, settings } = trial;
+  if (kind === 'candidate') return advanceTrial(state, observations, settings, contextOf(trial));
+  const { verdict, ...rest } = advanceWatch(state, observations, { ...settings, max_sessions: settings.ablation_max_sessions });
+  return { ...rest, verdict: { verdict } };
+}
+
+type Decided = ReturnType<typeof decided>['verdict'];
+
+function isOpen(verdict: Decided): verdict is Exclude<Decided, Verdict> | Extract<Verdict, { verdict: 'pending' }> {
+  return verdict.verdict === 'pending' || verdict.verdict === 'watching';
+}
+
 /** Everything that a verdict is stored with; it can be had again from the observations. */
-function verdictDoc(verdict: TrialVerdict, state: TrialState, { settings }: TrialRow): Record<string, unknown> {
+function verdictDoc(verdict: Decided, state: TrialState, { settings }: TrialRow): Record<string, unknown> {
   return { ...verdict, ...summarise(state, settings), sessions: state.sessions, pairs: state.pairs.pairs };
 }
 
 function distinctRules(arrivals: readonly Arrival[]): TrialRule[] {
-  const rules = arrivals.map(({ rule, project, metric, allocation }) => ({ rule, project, metric, allocation }));
+  const rules = arrivals.map(({ rule, of, kind, project, metric, allocation }) => ({
+    rule,
+    of,
+    kind,
+    project,
+    metric,
+    allocation,
+  }));
   return [...new Map(rules.map((one) => [one.rule, one])).values()].sort((a, b) => (a.rule < b.rule ? -1 : 1));
 }
 

@@ -6,6 +6,7 @@ export interface KeptSettings extends TrialSettings {
   readonly trial_window_turns: number;
   readonly trial_session_idle_s: number;
   readonly trial_close_grace_s: number;
+  readonly ablation_max_sessions: number;
 }
 
 /** @param candidates in trial in the project, this one included */
@@ -20,5 +21,6 @@ export function keptSettings(settings: ProjectSettings, candidates: number): Kep
     trial_window_turns: settings.trial_window_turns,
     trial_session_idle_s: settings.trial_session_idle_s,
     trial_close_grace_s: settings.trial_close_grace_s,
+    ablation_max_sessions: settings.ablation_max_sessions,
   };
 }
