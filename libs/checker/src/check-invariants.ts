@@ -10,6 +10,7 @@ import { checkQuiet } from './invariants/quiet.js';
 import { checkRepairs } from './invariants/repairs.js';
 import { checkReports, loadReports } from './invariants/reports.js';
 import { checkRules, loadRuleEvents } from './invariants/rules.js';
+import { checkTrials } from './invariants/trials.js';
 import { checkSessions } from './invariants/sessions.js';
 import { checkTurns } from './invariants/turns.js';
 import { Broker } from './jetstream/broker.js';
@@ -75,6 +76,7 @@ async function checkAll(
   await checkEpisodes(reader, findings);
   await checkRepairs(reader, findings);
   await checkRules(reader, findings, rulesSince);
+  await checkTrials(reader, findings);
   await checkAttempts(sources, findings);
   return { violations: findings.violations(), counted: findings.counted };
 }

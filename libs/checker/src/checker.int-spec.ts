@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { noticePosted, ruleCandidate, rulePromoted, ruleRetired, turnEvaluated, turnEnded } from '#contracts';
+import { armOf, beginTrial, observe, type Arm, type Observation } from '#domain/evidence';
+import { sessionKey } from '#domain/ids';
 import { testDatabase, type TestDatabase } from '#testing';
 import { fleet } from '../../../test/support/fleet.js';
 import { Loop } from '../../../test/support/loop.js';
@@ -30,6 +32,33 @@ const REPAIRED = `
   INSERT INTO repair.runs (episode, run, project, ended_at, status, result) SELECT id, 1, project, now(), 'no_proposal', '{}' FROM mailbox.episodes WHERE id = ${anEpisode};
   UPDATE mailbox.notices SET status = 'acknowledged', resolution = '{"kind": "no_proposal", "rule_id": null}' WHERE id = ANY((SELECT notice_ids FROM mailbox.episodes WHERE id = ${anEpisode})::text[]);
   UPDATE mailbox.episodes SET status = 'settled', settled_at = now(), outcome = '{"status": "no_proposal", "rule_id": null, "decided_by": null}' WHERE id = ${anEpisode}`;
+
+/** The trial of a candidate that was retired since, with a counted session in each arm, as validation leaves it. */
+async function plantTrial(database: TestDatabase): Promise<void> {
+  const [project] = await database.query<{ salt: string }>("SELECT salt FROM edge.projects WHERE project = 'planted'");
+  const arms = new Map<Arm, string>();
+  for (let n = 0; arms.size < 2; n += 1)
+    arms.set(armOf({ ruleId: 'r-tried', sessionId: `tried-${n}`, salt: project?.salt ?? '' }, 0.5), `tried-${n}`);
+  const sessions = [...arms].map(([arm, session], at) => ({ arm, session, entry: at + 1, breached: arm === 'control' }));
+  const observations = sessions.map(({ arm, breached }): Observation => ({ kind: 'session', arm, breached }));
+  const state = observations.reduce(observe, beginTrial(0.5));
+  await database.query(
+    `INSERT INTO validation.trials (rule, of, project, settings, entries, counted, observations, state, verdict, decided_at, applied) VALUES ('r-tried', 'r-tried', 'planted', '{}', 2, 2, 2, $1, '{"verdict": "stopped"}', now(), true)`,
+    [JSON.stringify(state)],
+  );
+  for (const [at, { arm, session, entry, breached }] of sessions.entries()) {
+    const s = sessionKey('planted', session);
+    await database.query(
+      `INSERT INTO validation.trial_sessions (rule, s, session, entry, arm, exposure_us, outcome) VALUES ('r-tried', $1, $2, $3, $4, 1, $5)`,
+      [s, session, entry, arm, breached ? 1 : 0],
+    );
+    await database.query(`INSERT INTO validation.observations (rule, seq, s, doc) VALUES ('r-tried', $1, $2, $3)`, [
+      at + 1,
+      s,
+      JSON.stringify(observations[at]),
+    ]);
+  }
+}
 
 /** Two rules as they are after their lives: every change with its times, its journal row and its event. */
 const RULES = `
@@ -297,6 +326,43 @@ const faults: Fault[] = [
     says: /rule r-active: expected one journal row of it being promoted, found 2 rows/,
   },
   {
+    invariant: 11,
+    what: 'a session that was counted before one that entered earlier',
+    sql: `UPDATE validation.trial_sessions SET entry = 3 - entry + 10 WHERE rule = 'r-tried' AND entry < 3; UPDATE validation.trial_sessions SET entry = entry - 10 WHERE rule = 'r-tried' AND entry > 10`,
+    says: /trial r-tried: expected sessions counted in the order of entry/,
+  },
+  {
+    invariant: 11,
+    what: 'an observation that was lost',
+    sql: `DELETE FROM validation.observations WHERE rule = 'r-tried' AND seq = 2`,
+    says: /trial r-tried: expected sessions counted in the order of entry, found 1 counted sessions/,
+  },
+  {
+    invariant: 11,
+    what: 'an outcome that changed after it was counted',
+    sql: `UPDATE validation.trial_sessions SET outcome = 1 - outcome WHERE rule = 'r-tried' AND entry = 1`,
+    says: /trial r-tried: expected an observation as its session ended/,
+  },
+  {
+    invariant: 11,
+    what: 'a session in the arm that it is not in by the hash',
+    sql: `UPDATE validation.trial_sessions SET arm = CASE arm WHEN 'control' THEN 'treatment' ELSE 'control' END WHERE rule = 'r-tried' AND entry = 1`,
+    says: /trial r-tried: expected session .* in (control|treatment), found it in/,
+  },
+  {
+    invariant: 11,
+    what: 'sums that do not follow from the observations',
+    sql: `UPDATE validation.trials SET state = jsonb_set(state, '{sessions,control,breached}', '7') WHERE rule = 'r-tried'`,
+    says: /trial r-tried: expected \{"allocation":0.5/,
+  },
+  {
+    invariant: 12,
+    what: 'a candidate that was shown to control',
+    sql: `INSERT INTO validation.exposures (s, read_id, project, session, kind, version, rule_ids, withheld_ids, at_us, stored_us)
+      SELECT s, 'leak', 'planted', session, 'read', 1, '{r-tried}', '{}', 1, 1 FROM validation.trial_sessions WHERE rule = 'r-tried' AND arm = 'control' LIMIT 1`,
+    says: /trial r-tried: expected nothing of it in answers to control/,
+  },
+  {
     invariant: 13,
     what: 'an outbox row of the gateway left behind',
     sql: `INSERT INTO gateway.outbox (id, subject, payload) VALUES ('left', 'fm.planted.rule.changed', '{}')`,
@@ -337,6 +403,7 @@ describe('the checker', () => {
       })),
     );
     await database.query(RULES);
+    await plantTrial(database);
     await loop.quiet(MINUTE);
     await Promise.all(loop.services.map((service) => service.stop()));
   }, 2 * MINUTE);
