@@ -40,7 +40,7 @@ export class ReplayScene {
     await db.query(`INSERT INTO edge.settings (project, version, doc, author) VALUES ($1, 1, $2, 'test')`, [
       ...[PROJECT, JSON.stringify({ tier1_metrics: ['task_completion'], tier2_metrics: ['tool_correctness'], ...settings })],
     ]);
-    await db.query('INSERT INTO rules.versions (project) VALUES ($1)', [PROJECT]);
+    await db.query('INSERT INTO rules.versions (project, version) VALUES ($1, 1)', [PROJECT]);
     const process = processSettings.parse({
       ...{ nats_url: broker.url, database_url: db.url, http_port: 0, log_level: 'silent' },
     });
@@ -50,10 +50,10 @@ export class ReplayScene {
     return new ReplayScene(db, broker, await broker.connect(), services, gateway.url);
   }
 
-  async candidate(id: string): Promise<void> {
+  async candidate(id: string, text = id): Promise<void> {
     await this.db.query(
-      `INSERT INTO rules.rules (id, project, seq, rule, rationale, metric, scope, author, normal_hash) VALUES ($1, $2, 1, $1, '', 'tool_correctness', 'refunds', 'repair', $1)`,
-      [id, PROJECT],
+      `INSERT INTO rules.rules (id, project, seq, rule, rationale, metric, scope, author, normal_hash) VALUES ($1, $2, 1, $3, '', 'tool_correctness', 'refunds', 'repair', $1)`,
+      [id, PROJECT, text],
     );
   }
 
@@ -61,11 +61,16 @@ export class ReplayScene {
     id: string,
     kind: 'failure' | 'win' = 'failure',
     baseline: Record<string, number> = { tool_correctness: 0 },
+    input: object = { case: id },
   ): Promise<void> {
     await this.db.query(
       `INSERT INTO evalset.cases (id, project, s, session, kind, signatures, baseline, replay_input, notes) VALUES ($1, $2, $3, $1, $4, '{breach:tool_correctness}', $5, $6, '')`,
-      [id, PROJECT, sessionKey(PROJECT, id), kind, JSON.stringify(baseline), JSON.stringify({ case: id })],
+      [id, PROJECT, sessionKey(PROJECT, id), kind, JSON.stringify(baseline), JSON.stringify(input)],
     );
+  }
+
+  get natsUrl(): string {
+    return this.broker.url;
   }
 
   /** One worker, which waits for requests as a client does; their queue is there from the first one on. */
