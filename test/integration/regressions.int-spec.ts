@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { RegressionReport, RegressionRun } from '#contracts';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { eventually } from '#testing';
+import { runRegress } from '../../services/fleetmend/src/regress/run-regress.js';
 import { ReplayScene, type Behaviour } from './replay-scene.js';
 
 let scene: ReplayScene;
@@ -74,6 +78,15 @@ describe('a regression run', () => {
     const { cases, counts } = await run();
     expect(counts).toEqual({ skipped: 1, unchanged: 1 });
     expect(cases.find(({ status }) => status === 'skipped')).toMatchObject({ case_id: 'broken', reason: 'worker_failed' });
+  }, 120_000);
+
+  it('ends a build with 1 when anything regressed, and writes what builds show', async () => {
+    scene = await ReplayScene.open();
+    await scene.case('falls', 'win', { tool_correctness: 1 });
+    scene.work(failsIn('falls'));
+    const junit = join(await mkdtemp(join(tmpdir(), 'fm-regress-')), 'regress.xml');
+    expect(await runRegress({ url: scene.url, junit, timeout: 60, format: 'json' })).toBe(1);
+    expect(await readFile(junit, 'utf8')).toContain('tests="1" failures="1"');
   }, 120_000);
 
   it('is refused without a case that can be replayed, and unknown ones are not found', async () => {

@@ -34,12 +34,12 @@ describe('replays of a candidate', () => {
       await host.read(request, RULE);
       // Wins go well with the rule and without.
       await host.turn(request, request.case_id === 'w1' || request.candidate_rule_id === RULE);
-      await host.finished(request);
+      await host.finished(request, { turn_index: 0, tape_share: 0.75 });
     });
     await eventually(async () => (await scene.status(RULE)) === 'active', PATIENT_MS);
     const rows = await scene.db.query<{ doc: Observation }>('SELECT doc FROM validation.observations ORDER BY seq');
-    const [trial] = await scene.db.query<{ settings: TrialSettings; state: object; cases: { wins: string[] } }>(
-      'SELECT settings, state, cases FROM validation.trials',
+    const [trial] = await scene.db.query<{ settings: TrialSettings; state: object; cases: { wins: string[] }; verdict: object }>(
+      'SELECT settings, state, cases, verdict FROM validation.trials',
     );
     const evaluated = evaluateTrial(
       rows.map(({ doc }) => doc),
@@ -48,6 +48,7 @@ describe('replays of a candidate', () => {
     expect(evaluated.verdict).toMatchObject({ verdict: 'promote', source: 'replay' });
     expect(evaluated.state).toEqual(trial?.state);
     expect(trial?.cases.wins).toEqual(['w1']);
+    expect(trial?.verdict).toMatchObject({ tape_share: 0.75 });
   }, 120_000);
 
   it('run both runs of a pair under sessions of their own, and only one of them is told of the rule', async () => {

@@ -34,7 +34,8 @@ export const trialView = z.object({
   entered: z.int(),
   open: z.int(),
   waiting: z.int(),
-  pairs: z.object({ counted: z.int(), inconclusive: z.record(z.string(), z.int()) }),
+  /** `tape_share`: the mean share of tool calls that came from the tape; null where no run had one. */
+  pairs: z.object({ counted: z.int(), inconclusive: z.record(z.string(), z.int()), tape_share: unit.nullable() }),
   effect: z.object({ live: unit.nullable(), replay: unit.nullable() }),
   interval: z.object({ low: unit, high: unit }).nullable(),
   sample_ratio_mismatch: z.boolean(),

@@ -17,7 +17,7 @@ export function trialText(trial: TrialView): string {
     `evidence that it helps: ${evidence(trial.evidence.total.help, trial.bound)}; that it harms: ${evidence(trial.evidence.total.harm, trial.bound_harm)}`,
     `with the rule: ${arm(sessions.treatment)}; without: ${arm(sessions.control)}`,
     `effect on the breach rate: ${effect.live === null ? 'not known yet' : signed(effect.live)}${interval === null ? '' : ` (between ${signed(interval.low)} and ${signed(interval.high)})`}`,
-    `replays: ${pairs.counted} pairs counted${effect.replay === null ? '' : `, mean gain ${signed(effect.replay)}`}${inconclusive.length === 0 ? '' : `; without a result: ${inconclusive.join(', ')}`}`,
+    `replays: ${pairs.counted} pairs counted${pairs.tape_share === null ? '' : `, ${percent(pairs.tape_share)} of their tool calls from tape`}${effect.replay === null ? '' : `, mean gain ${signed(effect.replay)}`}${inconclusive.length === 0 ? '' : `; without a result: ${inconclusive.join(', ')}`}`,
     `sessions that came to it: ${trial.entered}, ${trial.open} still open, ${trial.waiting} waiting for earlier ones`,
     ...(trial.sessions_needed === null ? [] : [`at this pace about ${trial.sessions_needed} more sessions decide`]),
     ...(trial.sample_ratio_mismatch

@@ -118,7 +118,11 @@ export class Trials {
       ...{ evidence, effect, interval, sample_ratio_mismatch: sampleRatioMismatch },
       ...{ bound: Math.log(1 / settings.trial_alpha), bound_harm: Math.log(1 / settings.trial_alpha_harm) },
       ...{ sessions: state.sessions, entered: row.entered, open: row.open, waiting: row.waiting },
-      pairs: { counted: state.pairs.pairs, inconclusive: await this.inconclusive(row.rule) },
+      pairs: {
+        counted: state.pairs.pairs,
+        inconclusive: await this.inconclusive(row.rule),
+        tape_share: await this.tapeShare(row.rule),
+      },
       sessions_needed: 'sessionsNeeded' in now ? now.sessionsNeeded : null,
       course: await this.course(row),
     };
@@ -130,6 +134,14 @@ export class Trials {
       [rule],
     );
     return Object.fromEntries(rows.map(({ reason, n }) => [reason, n]));
+  }
+
+  private async tapeShare(rule: string): Promise<number | null> {
+    const [row] = await this.db.query<{ share: number | null }>(
+      `SELECT avg(v.tape_share)::float8 AS share FROM validation.replays v JOIN validation.pairs p USING (pair) WHERE p.rule = $1 AND p.state = 'counted'`,
+      [rule],
+    );
+    return row?.share ?? null;
   }
 
   /** The evidence after each observation, thinned to what can be seen. */

@@ -74,6 +74,15 @@ export class TrialStore {
     );
   }
 
+  /** The mean share of tool calls that came from the tape, over the runs of counted pairs; null where none had a tape. */
+  async tapeShare(tx: Transaction, rule: string): Promise<number | null> {
+    const [row] = await tx.query<{ share: number | null }>(
+      `SELECT avg(v.tape_share)::float8 AS share FROM validation.replays v JOIN validation.pairs p USING (pair) WHERE p.rule = $1 AND p.state = 'counted'`,
+      [rule],
+    );
+    return row?.share ?? null;
+  }
+
   async saveEntries(tx: Transaction, last: ReadonlyMap<string, number>): Promise<void> {
     await tx.query(
       'UPDATE validation.trials t SET entries = r.entries FROM json_to_recordset($1::json) AS r(rule text, entries bigint) WHERE t.rule = r.rule AND t.entries <> r.entries',

@@ -106,7 +106,9 @@ export class TrialDesk {
       trial,
       all.map(({ doc }) => doc),
     );
-    const doc = isOpen(verdict) ? null : verdictDoc(verdict, state, trial);
+    const doc = isOpen(verdict)
+      ? null
+      : { ...verdictDoc(verdict, state, trial), tape_share: await this.trials.tapeShare(tx, trial.rule) };
     if (counted === 0 && doc === null) return;
     await this.trials.save(tx, trial.rule, {
       ...{ state, verdict: doc, counted: trial.counted + Math.min(counted, sessions.length) },
