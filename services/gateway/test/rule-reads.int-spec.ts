@@ -511,3 +511,16 @@ describe('over MCP', () => {
     await client.close();
   });
 });
+
+/** Last: it adds rules. */
+describe.each(doors)('reads over %s', (name, door) => {
+  it('hide a promoted rule from the few sessions by which it is watched, and from nobody without a session', async () => {
+    await insertRules(fixture.db, [{ id: `watched-${name}`, scope: 'watch', rule: `Watch the ${name} door.`, allocation: 0.5 }]);
+    const ids = [`watched-${name}`];
+    const [sees, misses] = [await sessionIn(fixture.db, 'treatment', ids), await sessionIn(fixture.db, 'control', ids)];
+    const read = async (session: string | null) => idsOf((await door(session, { tool: 'read', args: { scope: 'watch' } })).json);
+    await eventually(async () => (await read(sees)).includes(ids[0]));
+    expect(await read(misses)).not.toContain(ids[0]);
+    expect(await read(null)).toContain(ids[0]);
+  });
+});

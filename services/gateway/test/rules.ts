@@ -14,6 +14,8 @@ export interface GivenRule {
   /** Seconds from now until a veto is over. */
   readonly heldFor?: number;
   readonly episode?: string;
+  /** Share of sessions that see it. Default: half for a candidate, all for a promoted rule. */
+  readonly allocation?: number;
 }
 
 /** Puts rules where repair would, one version for all of them. */
@@ -25,10 +27,10 @@ export async function insertRules(db: TestDatabase, given: readonly GivenRule[],
   );
   const rows = given.map((rule, index) => rowOf(rule, index));
   await db.query(
-    `INSERT INTO rules.rules (id, project, seq, rule, rationale, tags, scope, status, hold, held_until, episode, author, normal_hash, created_at, promoted_at)
-     SELECT id, $1, $2, rule, 'because it was so', tags, scope, status, hold, now() + held_for * interval '1 second', episode, 'repair', normal_hash,
+    `INSERT INTO rules.rules (id, project, seq, rule, rationale, tags, scope, status, hold, held_until, episode, author, normal_hash, allocation, created_at, promoted_at)
+     SELECT id, $1, $2, rule, 'because it was so', tags, scope, status, hold, now() + held_for * interval '1 second', episode, 'repair', normal_hash, allocation,
        now() + n * interval '1 millisecond', CASE WHEN status = 'active' THEN now() END
-     FROM json_to_recordset($3::json) AS r(id text, n int, rule text, tags text[], scope text, status text, hold text, held_for float8, episode text, normal_hash text)`,
+     FROM json_to_recordset($3::json) AS r(id text, n int, rule text, tags text[], scope text, status text, hold text, held_for float8, episode text, normal_hash text, allocation float8)`,
     [project, row?.version, JSON.stringify(rows)],
   );
 }
@@ -37,8 +39,9 @@ function rowOf(
   { id, rule = `Advice of ${id}: look twice.`, scope = 'global', status = 'active', ...rest }: GivenRule,
   n: number,
 ) {
-  const { tags = [], hold = null, heldFor = null, episode = null } = rest;
-  return { id, n, rule, tags, scope, status, hold, held_for: heldFor, episode, normal_hash: contentHash(normalRuleText(rule)) };
+  const { tags = [], hold = null, heldFor = null, episode = null, allocation = status === 'candidate' ? 0.5 : 1 } = rest;
+  const normal_hash = contentHash(normalRuleText(rule));
+  return { id, n, rule, tags, scope, status, hold, held_for: heldFor, episode, normal_hash, allocation };
 }
 
 /** A session that is in the arm in the trial of every one of these rules. */

@@ -35,8 +35,8 @@ export async function storeRules(databaseUrl: string, count: number, scopes: num
   }));
   await client.query("INSERT INTO rules.versions (project, version) VALUES ('default', 1)");
   await client.query(
-    `INSERT INTO rules.rules (id, project, seq, rule, rationale, tags, scope, status, author, normal_hash, created_at, promoted_at)
-     SELECT id, 'default', 1, rule, rationale, tags, scope, status, 'bench', id, now() - n * interval '1 second', CASE WHEN status = 'active' THEN now() END
+    `INSERT INTO rules.rules (id, project, seq, rule, rationale, tags, scope, status, author, normal_hash, allocation, created_at, promoted_at)
+     SELECT id, 'default', 1, rule, rationale, tags, scope, status, 'bench', id, CASE status WHEN 'candidate' THEN 0.5 ELSE 0.98 END, now() - n * interval '1 second', CASE WHEN status = 'active' THEN now() END
      FROM json_to_recordset($1::json) AS r(id text, n int, rule text, rationale text, tags text[], scope text, status text)`,
     [JSON.stringify(rows)],
   );

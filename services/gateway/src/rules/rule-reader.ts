@@ -71,7 +71,8 @@ export class RuleReader {
     const salt = await this.parts.salts.of(project);
     return {
       now,
-      withholds: ({ id, allocation }) => armOf({ ruleId: id, sessionId: session, salt }, allocation) === 'control',
+      withholds: ({ id, status, allocation }) =>
+        status !== 'retired' && armOf({ ruleId: id, sessionId: session, salt }, allocation) === 'control',
     };
   }
 }
