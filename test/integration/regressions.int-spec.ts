@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { RegressionReport, RegressionRun } from '#contracts';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -85,7 +85,15 @@ describe('a regression run', () => {
     await scene.case('falls', 'win', { tool_correctness: 1 });
     scene.work(failsIn('falls'));
     const junit = join(await mkdtemp(join(tmpdir(), 'fm-regress-')), 'regress.xml');
-    expect(await runRegress({ url: scene.url, junit, timeout: 60, format: 'json' })).toBe(1);
+    const printed: string[] = [];
+    const writing = jest.spyOn(process.stdout, 'write').mockImplementation((text: unknown, ...rest: unknown[]) => {
+      printed.push(String(text));
+      for (const done of rest) if (typeof done === 'function') (done as () => void)();
+      return true;
+    });
+    const code = await runRegress({ url: scene.url, junit, timeout: 60, format: 'json' }).finally(() => writing.mockRestore());
+    expect(code).toBe(1);
+    expect(JSON.parse(printed.join('')) as object).toMatchObject({ state: 'done', counts: { regressed: 1 } });
     expect(await readFile(junit, 'utf8')).toContain('tests="1" failures="1"');
   }, 120_000);
 
