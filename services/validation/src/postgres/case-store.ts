@@ -1,7 +1,6 @@
+import type { Read } from '#rule-store';
 import { Injectable } from '@nestjs/common';
 import { chooseCases, targetMetrics, targetSignatures, type CaseKind, type ChosenCases } from '#domain/evidence';
-
-type Read = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 
 export interface CaseRow {
   readonly id: string;

@@ -1,3 +1,4 @@
+import type { Read } from '#rule-store';
 import { Injectable } from '@nestjs/common';
 import { armOf } from '#domain/evidence';
 import type { Transaction } from '#persistence';
@@ -5,7 +6,6 @@ import type { JudgedEntry, OpenEntry, SessionFacts, TurnFact } from '../trials/j
 import type { Arrival } from './exposure-store.js';
 
 /** Reads outside any transaction. */
-type Read = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 
 const CLOCK_US = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 const MOMENT = "'epoch'::timestamptz + %s * interval '1 microsecond'";

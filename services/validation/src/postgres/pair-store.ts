@@ -1,9 +1,8 @@
+import type { Read } from '#rule-store';
 import { Injectable } from '@nestjs/common';
 import type { CaseKind, RunEnd } from '#domain/evidence';
 import type { Transaction } from '#persistence';
 import type { TrialCases } from './case-store.js';
-
-type Read = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 
 /** A candidate on trial that may be replayed. */
 export interface ReplayableTrial {

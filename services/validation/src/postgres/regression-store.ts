@@ -1,8 +1,7 @@
+import type { Read } from '#rule-store';
 import { Injectable } from '@nestjs/common';
 import type { Margins } from '#domain/evidence';
 import type { Transaction } from '#persistence';
-
-type Read = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 
 interface Key {
   readonly run: string;

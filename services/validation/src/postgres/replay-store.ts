@@ -1,8 +1,7 @@
+import type { Read } from '#rule-store';
 import { Injectable } from '@nestjs/common';
 import type { Score } from '#contracts';
 import type { Transaction } from '#persistence';
-
-type Read = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 
 export type ReplayArm = 'with' | 'without' | 'current';
 

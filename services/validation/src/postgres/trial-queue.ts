@@ -1,10 +1,9 @@
+import type { Read } from '#rule-store';
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#persistence';
 import { sentenceOf, type Verdict } from '../trials/sentence.js';
 import type { TrialKind, TrialRule } from './trial-store.js';
 import type { Sentence } from './verdict-store.js';
-
-type Read = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 
 interface Waiting {
   readonly rule: string;

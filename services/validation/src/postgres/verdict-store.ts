@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#persistence';
+import { lockRules, setRulesVersion } from '#rule-store';
 
 /** A verdict that changes a rule. */
 export type Sentence = { readonly kind: 'promote' } | { readonly kind: 'retire'; readonly reason: string };
@@ -22,10 +23,7 @@ export interface Sentenced {
 export class VerdictStore {
   /** Changes a rule by the verdict of its trial, under the lock of its project's rules. */
   async execute(tx: Transaction, { rule, project, from, sentence, allocation }: Sentenced): Promise<Execution> {
-    const [before] = await tx.query<{ version: number }>('SELECT version FROM rules.versions WHERE project = $1 FOR UPDATE', [
-      project,
-    ]);
-    const version = (before?.version ?? 0) + 1;
+    const { next: version } = await lockRules(tx, project);
     const [changed] = await tx.query<{ scope: string; episode: string | null }>(
       sentence.kind === 'promote'
         ? `UPDATE rules.rules SET status = 'active', promoted_at = now(), changed_at = now(), seq = $2, allocation = $4 WHERE id = $1 AND status = $3 AND ${DELIVERED} RETURNING scope, episode`
@@ -33,7 +31,7 @@ export class VerdictStore {
       [rule, version, from, sentence.kind === 'promote' ? allocation : sentence.reason],
     );
     if (changed !== undefined) {
-      await tx.query('UPDATE rules.versions SET version = $2, at = now() WHERE project = $1', [project, version]);
+      await setRulesVersion(tx, project, version);
       return { done: true, version, ...changed };
     }
     const [now] = await tx.query<{ status: string }>('SELECT status FROM rules.rules WHERE id = $1', [rule]);
